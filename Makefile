@@ -1,0 +1,46 @@
+# The two commands: `make demo` and `make test`. Everything they need is set up on the way.
+PRESET ?= release
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+BUILD = build$(if $(filter-out release,$(PRESET)),/$(PRESET))
+
+.PHONY: all demo test bench format lint install clean distclean setup help
+all: $(BUILD)/build.ninja  ## build everything into build/
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+setup:  ## install missing packages, fetch the Level Zero headers
+	@scripts/setup
+
+$(BUILD)/build.ninja: CMakePresets.json | setup
+	@cmake --preset $(PRESET)
+
+demo: setup all  ## run the examples on the software driver, both ways in
+	@scripts/demo $(BUILD)
+
+test: setup all  ## run all tests (PRESET=asan or tsan for the sanitizers)
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+bench:  ## measure, as ratios
+	@scripts/setup --bench
+	@cmake --preset $(PRESET) -DZEVENT_BENCH=ON
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@scripts/bench $(BUILD)
+
+format:  ## format all sources in place
+	@git ls-files '*.cpp' '*.hpp' '*.h' '*.c' | xargs clang-format-14 -i
+
+lint: all  ## clang-tidy and the formatting check
+	@git ls-files '*.cpp' '*.hpp' '*.h' '*.c' | xargs clang-format-14 --dry-run -Werror
+	@git ls-files 'src/*.cpp' 'tools/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p $(BUILD)
+
+install: all  ## install to PREFIX (/usr/local)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:  ## remove what was built, keep the fetched headers
+	@find build -mindepth 1 -maxdepth 1 -not -name deps -exec rm -rf {} + 2>/dev/null || true
+
+distclean:  ## remove everything that is not in git
+	@rm -rf build
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

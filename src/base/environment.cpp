@@ -1,0 +1,54 @@
+#include "base/environment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/invariant.hpp"
+
+namespace zevent {
+namespace {
+
+// Sorted by name.
+constexpr std::array declared_variables = {
+    environment_variable{"ZEVENT_DEVICES", "1 to 16", "1",
+                         "how many devices the software driver shows"},
+    environment_variable{"ZEVENT_DRIVER", "a library", "",
+                         "the Level Zero driver to use instead of the software driver"},
+    environment_variable{"ZEVENT_LOG", "error, info, trace", "error",
+                         "what the software driver says on stderr"},
+};
+
+}  // namespace
+
+std::span<const environment_variable> environment_variables() { return declared_variables; }
+
+std::optional<std::string> read_environment(std::string_view name) {
+  const bool declared = std::any_of(declared_variables.begin(), declared_variables.end(),
+                                    [&](const auto& variable) { return variable.name == name; });
+  ZEVENT_INVARIANT(declared);
+  const char* value = std::getenv(std::string(name).c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+uint64_t read_environment_number(std::string_view name, uint64_t default_value, uint64_t least,
+                                 uint64_t most) {
+  const auto text = read_environment(name);
+  if (!text) return default_value;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size() || number < least ||
+      number > most) {
+    std::fprintf(stderr, "zevent: %.*s=%s is not a number from %llu to %llu; using %llu\n",
+                 static_cast<int>(name.size()), name.data(), text->c_str(),
+                 static_cast<unsigned long long>(least), static_cast<unsigned long long>(most),
+                 static_cast<unsigned long long>(default_value));
+    return default_value;
+  }
+  return number;
+}
+
+}  // namespace zevent
