@@ -23,7 +23,9 @@ constexpr std::array declared_variables = {
 
 }  // namespace
 
-std::span<const environment_variable> environment_variables() { return declared_variables; }
+std::span<const environment_variable> environment_variables() {
+  return declared_variables;
+}
 
 std::optional<std::string> read_environment(std::string_view name) {
   const bool declared = std::any_of(declared_variables.begin(), declared_variables.end(),

@@ -33,8 +33,8 @@ inline futex_wait_result futex_wait(const std::atomic<uint32_t>& word, uint32_t 
     relative.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000u);
     timeout = &relative;
   }
-  const long status = syscall(SYS_futex, &word, futex_operation(FUTEX_WAIT, scope), expected,
-                              timeout, nullptr, 0);
+  const long status =
+      syscall(SYS_futex, &word, futex_operation(FUTEX_WAIT, scope), expected, timeout, nullptr, 0);
   if (status == 0 || errno == EINTR) return futex_wait_result::woken;
   return errno == ETIMEDOUT ? futex_wait_result::timed_out : futex_wait_result::value_changed;
 }
