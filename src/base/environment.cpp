@@ -17,8 +17,14 @@ constexpr std::array declared_variables = {
                          "how many devices the software driver shows"},
     environment_variable{"ZEVENT_DRIVER", "a library", "",
                          "the Level Zero driver to use instead of the software driver"},
+    environment_variable{"ZEVENT_KERNEL_TIMER_BITS", "8 to 64", "64",
+                         "how many bits of a kernel timestamp the software driver's devices keep"},
     environment_variable{"ZEVENT_LOG", "error, info, trace", "error",
                          "what the software driver says on stderr"},
+    environment_variable{"ZEVENT_TIMER_BITS", "8 to 64", "64",
+                         "how many bits of a global timestamp the software driver's devices keep"},
+    environment_variable{"ZEVENT_TIMER_FREQUENCY", "1000 to 1000000000", "1000000000",
+                         "ticks a second of the software driver's device clock"},
 };
 
 }  // namespace

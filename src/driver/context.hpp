@@ -1,0 +1,31 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "driver/device.hpp"
+#include "driver/object.hpp"
+
+namespace zevent::driver {
+
+class context : public object_of<context, object_kind::context> {
+ public:
+  // No devices means all of them.
+  explicit context(std::vector<device*> devices);
+
+  std::span<device* const> devices() const { return devices_; }
+  bool contains(const device& candidate) const;
+
+  // After a command has failed, everything that waits in this context returns DEVICE_LOST.
+  bool is_lost() const { return lost_.load(std::memory_order_acquire); }
+  void mark_lost() { lost_.store(true, std::memory_order_release); }
+
+ private:
+  const std::vector<device*> devices_;
+  std::atomic<bool> lost_{false};  // release/acquire: the work that failed is seen as failed
+};
+
+}  // namespace zevent::driver

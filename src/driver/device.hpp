@@ -1,0 +1,40 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <cstdint>
+
+#include "driver/device_clock.hpp"
+#include "driver/object.hpp"
+
+namespace zevent::driver {
+
+// The queue groups that every device has: what a queue or an immediate list of the group may do.
+struct queue_group {
+  ze_command_queue_group_property_flags_t flags;
+  uint32_t queue_count;
+};
+
+class device : public object_of<device, object_kind::device> {
+ public:
+  explicit device(uint32_t index);
+
+  // Position among the root devices; also what zerTranslateDeviceHandleToIdentifier answers.
+  uint32_t index() const { return index_; }
+  const device_clock& clock() const { return clock_; }
+  ze_device_uuid_t uuid() const;
+
+  // The group of that ordinal; null when there is none.
+  static const queue_group* group(uint32_t ordinal);
+  static uint32_t group_count();
+  static bool is_copy_only(uint32_t ordinal);
+
+  static uint64_t memory_bytes();              // what the device reports as its memory
+  static uint64_t largest_allocation_bytes();  // maxMemAllocSize
+
+ private:
+  const uint32_t index_;
+  const device_clock clock_;
+};
+
+}  // namespace zevent::driver

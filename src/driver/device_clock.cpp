@@ -1,0 +1,30 @@
+#include "driver/device_clock.hpp"
+
+#include <ctime>
+
+#include "base/checked_cast.hpp"
+#include "base/environment.hpp"
+
+namespace zevent::driver {
+
+device_clock::device_clock()
+    : ticks_per_second_(
+          read_environment_number("ZEVENT_TIMER_FREQUENCY", 1'000'000'000, 1000, 1'000'000'000)),
+      valid_bits_(checked_cast<uint32_t>(read_environment_number("ZEVENT_TIMER_BITS", 64, 8, 64))),
+      kernel_valid_bits_(
+          checked_cast<uint32_t>(read_environment_number("ZEVENT_KERNEL_TIMER_BITS", 64, 8, 64))) {}
+
+uint64_t device_clock::host_now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t device_clock::to_ticks(uint64_t host_ns) const {
+  if (ticks_per_second_ == 1'000'000'000) return host_ns;
+  const uint64_t seconds = host_ns / 1'000'000'000u;
+  const uint64_t rest_ns = host_ns % 1'000'000'000u;
+  return seconds * ticks_per_second_ + rest_ns * ticks_per_second_ / 1'000'000'000u;
+}
+
+}  // namespace zevent::driver
