@@ -1,0 +1,235 @@
+"""Reads the Level Zero headers with libclang: functions, types and dispatch tables as declared,
+each with the documentation that stands beside it."""
+
+import ctypes
+import glob
+import os
+import re
+from dataclasses import dataclass, field
+
+from clang import cindex
+from clang.cindex import CursorKind, TypeKind
+
+# The APIs in the order in which their headers include each other. Each has <name>_api.h and
+# <name>_ddi.h; old header sets lack some.
+APIS = ("ze", "zer", "zet", "zes")
+
+
+@dataclass
+class Parameter:
+    name: str
+    type: cindex.Type
+    tags: list  # as written: "in", "optional", "range(0, numWaitEvents)", …
+    text: str   # the rest of the comment
+
+
+@dataclass
+class Function:
+    name: str
+    api: str
+    result: str         # spelling of the result type
+    parameters: list
+    documentation: list  # lines of the comment, without the comment marks
+
+
+@dataclass
+class Slot:
+    field: str     # pfnCreate
+    function: str  # zeEventCreate
+
+
+@dataclass
+class Table:
+    name: str      # ze_event_dditable_t
+    api: str
+    slots: list
+    getter: str = ""  # zeGetEventProcAddrTable
+
+
+@dataclass
+class Enumeration:
+    name: str
+    api: str
+    values: list    # (name, value, comment), as declared
+
+
+@dataclass
+class Record:
+    """A struct or a union."""
+    name: str
+    api: str
+    is_union: bool
+    type: cindex.Type
+    fields: list    # of Parameter
+
+
+@dataclass
+class Headers:
+    version: int = 0   # ZE_API_VERSION_CURRENT, major << 16 | minor
+    functions: dict = field(default_factory=dict)
+    tables: dict = field(default_factory=dict)
+    driver_tables: dict = field(default_factory=dict)  # ze_dditable_driver_t -> [(field, table)]
+    enumerations: dict = field(default_factory=dict)
+    records: dict = field(default_factory=dict)
+    typedefs: dict = field(default_factory=dict)  # name -> cindex.Type, of those that are neither
+
+
+def load_libclang():
+    """Points the binding at the first libclang that loads, as Debian lays them out."""
+    if cindex.Config.loaded or cindex.Config.library_file:
+        return
+    for path in sorted(glob.glob("/usr/lib/llvm-*/lib/libclang*.so*") +
+                       glob.glob("/usr/lib/*/libclang*.so*")):
+        if not re.search(r"/libclang(-\d+)?\.so(\.\d+)*$", path):
+            continue
+        try:
+            ctypes.CDLL(path)
+        except OSError:
+            continue
+        cindex.Config.set_library_file(path)
+        return
+    raise SystemExit("generate.py: no libclang found under /usr/lib/llvm-*/lib; "
+                     "install the Debian package libclang1-14")
+
+
+def read_headers(include_dir, zex_header):
+    """Parses the headers of `include_dir` (which holds level_zero/) and `zex_header` as one
+    translation unit."""
+    load_libclang()
+    present = [api for api in APIS
+               if os.path.exists(os.path.join(include_dir, "level_zero", f"{api}_api.h"))]
+    if "ze" not in present:
+        raise SystemExit(f"generate.py: no level_zero/ze_api.h under {include_dir}")
+    lines = [f'#include <level_zero/{api}_{kind}.h>' for api in present for kind in ("api", "ddi")]
+    lines.append(f'#include "{os.path.abspath(zex_header)}"')
+    unit = cindex.Index.create().parse(
+        "all.c", args=["-x", "c", "-std=c11", f"-I{include_dir}"] + builtin_includes(),
+        unsaved_files=[("all.c", "\n".join(lines))])
+    errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+    if errors:
+        raise SystemExit("generate.py: " + "\n".join(str(e) for e in errors))
+    return _Reader(present, zex_header).read(unit)
+
+
+def builtin_includes():
+    """The folder of <stddef.h>: clang's own if it is installed, else any compiler's."""
+    for folder in sorted(glob.glob("/usr/lib/llvm-*/lib/clang/*/include")) + sorted(
+            glob.glob("/usr/lib/gcc/*/*/include")):
+        if os.path.exists(os.path.join(folder, "stddef.h")):
+            return [f"-I{folder}"]
+    return []
+
+
+class _Reader:
+    def __init__(self, apis, zex_header):
+        self.api_of_file = {f"{api}_{kind}.h": api for api in apis for kind in ("api", "ddi")}
+        self.api_of_file[os.path.basename(zex_header)] = "zex"
+        self.lines = {}
+        self.out = Headers()
+
+    def read(self, unit):
+        for cursor in unit.cursor.get_children():
+            file = cursor.location.file
+            api = self.api_of_file.get(os.path.basename(file.name)) if file else None
+            if api is None:
+                continue
+            if cursor.kind == CursorKind.FUNCTION_DECL:
+                self.function(cursor, api)
+            elif cursor.kind == CursorKind.TYPEDEF_DECL:
+                self.typedef(cursor, api)
+        current = dict((n, v) for n, v, _ in self.out.enumerations["ze_api_version_t"].values)
+        self.out.version = current["ZE_API_VERSION_CURRENT"]
+        return self.out
+
+    def function(self, cursor, api):
+        parameters = self.documented(list(cursor.get_arguments()), cursor.extent.end.line)
+        table = table_of_getter(cursor)
+        if table:
+            self.out.tables[table].getter = cursor.spelling
+            return
+        self.out.functions[cursor.spelling] = Function(
+            cursor.spelling, api, cursor.result_type.spelling, parameters,
+            documentation_lines(cursor.raw_comment))
+
+    def typedef(self, cursor, api):
+        name = cursor.spelling
+        declaration = cursor.underlying_typedef_type.get_canonical().get_declaration()
+        if declaration.kind == CursorKind.ENUM_DECL and declaration.type.spelling != name:
+            self.enumeration(name, declaration, api)
+        elif declaration.kind in (CursorKind.STRUCT_DECL, CursorKind.UNION_DECL):
+            if declaration.is_definition():
+                self.record(name, declaration, api)
+        else:
+            self.out.typedefs[name] = cursor.underlying_typedef_type
+
+    def enumeration(self, name, declaration, api):
+        values = [(v.spelling, v.enum_value, self.trailing_comment(v, v.extent.end.line + 1))
+                  for v in declaration.get_children()
+                  if v.kind == CursorKind.ENUM_CONSTANT_DECL]
+        self.out.enumerations[name] = Enumeration(name, api, values)
+
+    def record(self, name, declaration, api):
+        if name in self.out.records or name in self.out.tables:
+            return
+        fields = [c for c in declaration.get_children() if c.kind == CursorKind.FIELD_DECL]
+        if name.endswith("_dditable_t"):
+            if all(f.spelling.startswith("pfn") for f in fields):
+                self.out.tables[name] = Table(
+                    name, api, [Slot(f.spelling, function_of_slot(f)) for f in fields])
+            return
+        if name.endswith("_dditable_driver_t"):
+            self.out.driver_tables[name] = [
+                (f.spelling, f.type.get_pointee().spelling) for f in fields
+                if f.type.kind == TypeKind.POINTER]
+            return
+        self.out.records[name] = Record(
+            name, api, declaration.kind == CursorKind.UNION_DECL, declaration.type,
+            self.documented(fields, declaration.extent.end.line))
+
+    def documented(self, cursors, end_line):
+        out = []
+        for i, cursor in enumerate(cursors):
+            stop = cursors[i + 1].location.line if i + 1 < len(cursors) else end_line
+            tags, text = split_tags(self.trailing_comment(cursor, stop))
+            out.append(Parameter(cursor.spelling, cursor.type, tags, text))
+        return out
+
+    def trailing_comment(self, cursor, stop_line):
+        """The `///<` comments from the cursor's line up to the line before `stop_line`."""
+        path = cursor.location.file.name
+        if path not in self.lines:
+            with open(path, encoding="utf-8") as file:
+                self.lines[path] = file.read().splitlines()
+        first = cursor.location.line
+        parts = []
+        for number in range(first, max(first + 1, stop_line)):
+            _, mark, comment = self.lines[path][number - 1].partition("///<")
+            if mark:
+                parts.append(comment.strip())
+        return " ".join(parts)
+
+
+def split_tags(comment):
+    """'[in][range(0, n)] text' -> (['in', 'range(0, n)'], 'text')"""
+    tags = []
+    while match := re.match(r"\s*\[([^\]]*)\]", comment):
+        tags.append(match[1].strip())
+        comment = comment[match.end():]
+    return tags, comment.strip()
+
+
+def documentation_lines(comment):
+    return [re.sub(r"^///? ?", "", line.strip()) for line in (comment or "").splitlines()]
+
+
+def function_of_slot(cursor):
+    """A slot of type ze_pfnEventCreate_t holds zeEventCreate."""
+    match = re.fullmatch(r"(ze\w*?)_pfn(\w+)_t", cursor.type.spelling)
+    return match[1] + match[2]
+
+
+def table_of_getter(cursor):
+    """The table that a z*Get*ProcAddrTable function fills, or None for other functions."""
+    if not cursor.spelling.endswith("ProcAddrTable"):
+        return None
+    return list(cursor.get_arguments())[1].type.get_pointee().spelling

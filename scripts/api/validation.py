@@ -1,0 +1,139 @@
+"""What a function's @returns documentation says about its arguments, as C++ conditions."""
+
+import re
+from dataclasses import dataclass
+
+# Documented checks that must not be made here, with the reason. A parameter tagged [optional] is
+# never checked for null, whatever the text says.
+NOT_ENFORCED = {
+    ("zeModuleCreate", "nullptr == desc->pInputModule"): "a module program in pNext has the inputs",
+    ("zeModuleCreate", "0 == desc->inputSize"): "a module program in pNext has the inputs",
+    ("zetTracerExpCreate", "nullptr == desc->pUserData"): "clients have no user data to give",
+}
+
+# Entries that allocate nothing and are called millions of times a second: they are noexcept, so
+# that the exported function is the null checks and a jump.
+NOEXCEPT_ENTRIES = {"zeEventQueryStatus", "zeEventHostSignal", "zeEventHostReset",
+                    "zeFenceQueryStatus"}
+
+
+@dataclass
+class Check:
+    result: str     # ZE_RESULT_ERROR_…
+    condition: str  # C++; true when the argument is refused
+
+
+def checks_of(function, headers):
+    """The checks in the documented order, which puts handles and pointers first."""
+    parameters = {p.name: p for p in function.parameters}
+    null_checked = set()
+    checks = []
+    for result, condition in documented_conditions(function.documentation):
+        if (function.name, condition) in NOT_ENFORCED:
+            continue
+        cpp = _Condition(condition, parameters, headers, null_checked).translate()
+        if cpp:
+            checks.append(Check(result, cpp))
+    return checks
+
+
+def documented_conditions(lines):
+    """[(result, condition text)] of the @returns section."""
+    result = None
+    out = []
+    for line in lines:
+        if match := re.match(r"\s*- ::(ZE_RESULT_\w+)", line):
+            result = match[1]
+        elif re.match(r"\s*- ", line):
+            result = None
+        elif (match := re.match(r"\s*\+ (.*)", line)) and result:
+            text = match[1].strip().rstrip(".")
+            out.append((result, text.strip("`")))
+    return out
+
+
+def failure_value(function):
+    """What a function that does not return a ze_result_t returns when it fails: the documented
+    value, which stands last in its @returns."""
+    text = " ".join(function.documentation)
+    if "UINT32_MAX" in text:
+        return "UINT32_MAX"
+    return "nullptr" if function.result.endswith("handle_t") else "{}"
+
+
+class _Condition:
+    TOKEN = re.compile(r"\s*(::\w+|\w+->\w+|\w+|&&|\|\||[=!<>]=|[()<>%&*+-])")
+
+    def __init__(self, text, parameters, headers, null_checked):
+        self.text = text
+        self.parameters = parameters
+        self.headers = headers
+        self.null_checked = null_checked  # parameters that earlier checks proved not to be null
+
+    def translate(self):
+        """The C++ text, or None when the documentation is prose or must not be enforced."""
+        tokens = self.tokens()
+        if tokens is None:
+            return None
+        if match := re.fullmatch(r"\(?nullptr == (\w+)\)?", self.text):
+            if "optional" in self.parameters[match[1]].tags:
+                return None
+            self.null_checked.add(match[1])
+            return f"{match[1]} == nullptr"
+        guards = [t.split("->")[0] for t in tokens if "->" in t]
+        guard = "".join(f"{name} != nullptr && " for name in dict.fromkeys(guards)
+                        if name not in self.null_checked)
+        return guard + (self.upper_bound(tokens) or self.remainder(tokens) or self.plain(tokens))
+
+    def tokens(self):
+        out, at = [], 0
+        while at < len(self.text):
+            match = self.TOKEN.match(self.text, at)
+            if not match or not self.known(match[1]):
+                return None
+            out.append(match[1])
+            at = match.end()
+        return out if len(out) > 1 else None
+
+    def known(self, token):
+        if "->" in token:
+            return self.type_of(token) is not None
+        if re.match(r"[A-Za-z_]", token):
+            return token == "nullptr" or token in self.parameters
+        return True
+
+    def type_of(self, token):
+        name, _, member = token.partition("->")
+        parameter = self.parameters.get(name)
+        if parameter is None or not member:
+            return parameter and parameter.type.spelling
+        record = self.headers.records.get(parameter.type.get_pointee().spelling.replace("const ", ""))
+        found = record and [f for f in record.fields if f.name == member]
+        return found[0].type.spelling if found else None
+
+    def upper_bound(self, tokens):
+        """`0x7 < flags` and `::LAST < value`: the bound comes from the type's own enumerators, for
+        the number in the text may be older than they are."""
+        if len(tokens) != 3 or tokens[1] != "<":
+            return None
+        kind = (self.type_of(tokens[2]) or "").replace("const ", "")
+        bits = self.headers.enumerations.get(re.sub(r"_flags_t$", "_flag_t", kind))
+        if bits is None:
+            return None
+        values = [v for n, v, _ in bits.values if not n.endswith("_FORCE_UINT32")]
+        value = f"static_cast<uint32_t>({tokens[2]})"
+        if kind.endswith("_flags_t"):
+            mask = 0
+            for v in values:
+                mask |= v
+            return f"({value} & ~uint32_t{{{mask:#x}}}) != 0"
+        return f"{value} > {max(values):#x}u"
+
+    def remainder(self, tokens):
+        """`size % pattern_size != 0`: a divisor of 0 is refused too."""
+        if tokens[1:2] != ["%"]:
+            return None
+        return f"({tokens[2]} == 0 || {' '.join(tokens)})"
+
+    def plain(self, tokens):
+        return "(" + " ".join(tokens) + ")"
