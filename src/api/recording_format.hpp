@@ -1,0 +1,232 @@
+#pragma once
+
+// The bytes of a recording while it is made: what libzevent_recorder writes and src/trace reads.
+//
+// A run is recorded into a folder, OUT.zev.parts, that holds one file per process, called
+// HOST-PID-N.part (N tells apart an exec'ed program from the one before it). The recorder maps its
+// file shared, so that what was stored survives the death of the process. A reader may look at any
+// time, at a file of a process that runs, ended, crashed or was killed.
+//
+//     file     ┌──────────────┬──────────────┬──────────────┬──────────────┬─ ─ ─
+//              │ file_header  │ segment      │ segment      │ (not used    │
+//              │ 4096 bytes   │              │              │  yet: zeros) │
+//              └──────────────┴──────────────┴──────────────┴──────────────┴─ ─ ─
+//     segment  ┌────────────────┬────────┬────────┬────────┬─ ─ ─────────────────┐
+//              │ segment_header │ record │ record │ record │ zeros               │
+//              └────────────────┴────────┴────────┴────────┴─ ─ ─────────────────┘
+//     call     ┌────────┬──────────┬──────┬───────┬──────────┬────────────┬──────────────────────┐
+//     record   │ size 4 │ detail 2 │kind 1│flags 1│ start 8  │ returned 8 │ inputs (call codec)  │
+//              └────────┴──────────┴──────┴───────┴──────────┴────────────┴──────────────────────┘
+//              0        4          6      7       8          16           24                  size
+//
+// Segments begin at header_bytes and lie at multiples of segment_unit_bytes from there. A segment
+// is one unit or several in a row (segment_header::bytes). A unit that does not start with
+// segment_magic is not in use (yet): go on with the next unit. The file ends at any byte; a segment
+// that it cuts is read as far as it goes.
+//
+// Records begin behind the segment header, each at a multiple of 8 from the file's start. `size` is
+// the exact count of bytes of the record, its first 8 included; the next record is at the next
+// multiple of 8. A size of 0 ends the segment. Bytes that were never written are zero.
+//
+// The two phases of a call, and why a reader never sees garbage:
+//   1. Before the driver is entered, all of the record but `size` is stored, then `size` (release).
+//      A size that is not 0 (acquire) thus says that the record is whole.
+//   2. After the driver returned, outputs are stored as a `completion` record of the same thread,
+//      in the same way. Then `returned`, one word of result and duration, is stored (release). Not
+//      0 (acquire), it says that the call returned and that its completion, if it has one, is
+//      whole. A completion whose call has `returned` 0 is the trace of a death between the two: the
+//      call counts as not returned.
+// All stores of one thread reach the file in the order of the program, also when it is killed.
+//
+// Times are ticks of the clock of file_header::clock. `calibration` records tie ticks to
+// CLOCK_MONOTONIC_RAW and CLOCK_REALTIME: between two of them interpolate, outside them go on with
+// the nearest slope, and with a single one use ticks_per_second. The processor's counter is the
+// same for all processes of a host since its boot, so their calibrations may be put together.
+//
+// Handles are recorded as the program saw them. Drivers give an address out again as soon as it is
+// free, even before the destroying call has returned. One life of a handle is therefore from the
+// *end* of the call that put it out to the *start* of the call that takes it back; sorted by these
+// times, lives of the same value never overlap.
+//
+// What may never change: the first 24 bytes of file_header; that a version that a reader does not
+// know is refused by name. Everything else may change with `version`.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zevent::recording {
+
+inline constexpr uint64_t file_magic = 0x0a'57'41'52'56'45'5a'89;     // "\x89ZEVRAW\n"
+inline constexpr uint64_t segment_magic = 0x31'47'45'53'56'45'5a'8a;  // "\x8aZEVSEG1"
+inline constexpr uint32_t format_version = 1;
+inline constexpr char parts_suffix[] = ".parts";
+inline constexpr char part_suffix[] = ".part";
+
+enum class clock_kind : uint32_t {
+  processor_counter = 1,    // ticks of the invariant TSC
+  monotonic_raw_clock = 2,  // nanoseconds of CLOCK_MONOTONIC_RAW
+};
+
+enum class part_state : uint32_t {
+  recording = 1,  // the process runs, or died without a word
+  closed = 2,     // the process ended and everything it did is here
+  stopped = 3,    // the recorder gave up: stop_reason says why, lost_calls how much is missing
+};
+
+enum class memory_mode : uint32_t { off = 0, copies = 1, full = 2 };
+
+// The content address of a blob: XXH3, 128 bits, canonical (big-endian) order.
+struct blob_hash {
+  uint8_t bytes[16];
+  friend bool operator==(const blob_hash&, const blob_hash&) = default;
+};
+
+struct file_header {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes;
+  uint64_t segment_unit_bytes;
+  uint32_t process_id;
+  uint32_t parent_process_id;
+  uint64_t process_start;     // field 22 of /proc/PID/stat: with process_id, unique since boot
+  uint64_t open_ticks;        // when this file was opened
+  uint64_t ticks_per_second;  // first estimate; calibration records are better
+  clock_kind clock;
+  part_state state;        // changes; release
+  memory_mode memory;      // what was asked for
+  uint32_t stop_error;     // errno, where the state is stopped
+  uint64_t lost_calls;     // changes; calls that were made and are not in this file
+  blob_hash schema;        // the blob that holds the API description for `detail` of calls
+  char host[64];           // null-terminated, as is the next
+  char stop_reason[256];   // where the state is stopped
+  uint8_t reserved[3680];  // zeros
+};
+static_assert(sizeof(file_header) == 4096 && offsetof(file_header, schema) == 80 &&
+              offsetof(file_header, host) == 96);
+
+struct segment_header {
+  uint64_t magic;  // stored last, release
+  uint64_t bytes;  // whole segment, a multiple of the unit
+};
+static_assert(sizeof(segment_header) == 16);
+
+enum class record_kind : uint8_t {
+  call = 1,
+  completion = 2,
+  thread = 3,
+  blob = 4,
+  memory = 5,
+  calibration = 6,
+  fact = 7,
+  counter = 8,
+};
+
+// What every record starts with. A kind that a reader does not know is skipped.
+struct record_header {
+  uint32_t size;    // stored last, release
+  uint16_t detail;  // a call's function, as index into the schema; else see the kind
+  record_kind kind;
+  uint8_t flags;  // call_flag or memory_flag, else 0
+};
+static_assert(sizeof(record_header) == 8);
+
+enum call_flag : uint8_t {
+  call_is_injected = 1,  // made by a tool, not by the program
+};
+
+// One call of the program; the inputs follow, in the format of api/call_codec.hpp.
+struct call_record {
+  record_header header;
+  uint64_t start;     // ticks
+  uint64_t returned;  // 0 while under way, see returned_word
+};
+static_assert(sizeof(call_record) == 24);
+
+// `returned`: the function's result in the upper half; in the lower half one more than the ticks
+// that the call took, or duration_is_long: then the completion has the end. Of a function that
+// returns no ze_result_t the result is 0, and the value it returned is the first of its outputs.
+inline constexpr uint32_t duration_is_long = UINT32_MAX;
+
+constexpr uint64_t returned_word(uint32_t result, uint64_t duration_ticks) {
+  const uint64_t duration = duration_ticks < duration_is_long - 1 ? duration_ticks + 1  //
+                                                                  : duration_is_long;
+  return uint64_t{result} << 32 | duration;
+}
+
+// What a call put out; follows in the same thread, perhaps in a later segment. At most one a call,
+// none where there is nothing to say. The outputs follow, in the format of api/call_codec.hpp.
+struct completion_record {
+  record_header header;
+  uint64_t call;  // where in the file the call_record is
+  uint64_t end;   // ticks
+};
+static_assert(sizeof(completion_record) == 24);
+
+// "The records from here on are thread `thread`'s". The first record of a segment is of this kind
+// (one that has none was claimed but never used). A segment that a thread left when it ended is
+// handed to another: a segment may hold several stretches.
+struct thread_record {
+  record_header header;
+  uint32_t thread;     // 1, 2, … in the order of their first calls; 0: the recorder's own records
+  uint32_t thread_id;  // the kernel's
+  uint64_t stretch;    // 0, 1, …: the order of the stretches of this thread
+  char name[16];       // null-terminated
+};
+static_assert(sizeof(thread_record) == 40);
+
+// Bytes that calls refer to by hash: SPIR-V, memory, the schema. The content follows. Normally once
+// a file; twice is legal.
+struct blob_record {
+  record_header header;
+  blob_hash hash;
+};
+static_assert(sizeof(blob_record) == 24);
+
+enum memory_flag : uint8_t {
+  memory_is_copy_source = 1,    // plain host memory that a command of this call reads
+  memory_is_dirty_pages = 2,    // of a host or shared allocation, changed by the host since last
+  memory_is_whole_content = 4,  // all of an allocation, known for the first time
+};
+
+// What memory held when the call was made, known before the driver is entered: later than the
+// call's record and earlier than its completion, in the same thread.
+struct memory_record {
+  record_header header;
+  uint64_t call;     // where in the file the call_record is
+  uint64_t address;  // as the program sees it
+  uint64_t bytes;
+  blob_hash content;  // of exactly these bytes
+};
+static_assert(sizeof(memory_record) == 48);
+
+struct calibration_record {
+  record_header header;
+  uint64_t ticks;
+  uint64_t monotonic_raw_ns;
+  uint64_t realtime_ns;
+  uint64_t uncertainty_ticks;  // the clocks were read within so many ticks
+};
+static_assert(sizeof(calibration_record) == 40);
+
+// Something worth knowing about the process. The name (`detail` bytes) and the value follow, not
+// terminated. Names: "command line" and "environment" (values separated by null bytes),
+// "executable", "working directory", "boot", "kernel", "driver", "way in", "mpi rank", "mpi size",
+// "recorder". A reader shows those it does not know as they are.
+struct fact_record {
+  record_header header;
+};
+static_assert(sizeof(fact_record) == 8);
+
+// A number that goes up during the run; its name follows. Names: "passed through NAME", calls of a
+// function that is newer than the schema.
+struct counter_record {
+  record_header header;
+  uint64_t value;  // changes
+};
+static_assert(sizeof(counter_record) == 16);
+
+constexpr uint64_t align_record(uint64_t offset) {
+  return (offset + 7) & ~uint64_t{7};
+}
+
+}  // namespace zevent::recording
