@@ -1,0 +1,139 @@
+#include "launch/doctor.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <level_zero/ze_api.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/environment.hpp"
+#include "launch/elf_symbols.hpp"
+#include "launch/installation.hpp"
+#include "launch/way_in.hpp"
+
+namespace zevent::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+examined examine_zevent() {
+  return {health::good, "zevent",
+          fmt::format("{}, Level Zero API {}.{}", ZEVENT_VERSION,
+                      ZE_MAJOR_VERSION(ZE_API_VERSION_CURRENT),
+                      ZE_MINOR_VERSION(ZE_API_VERSION_CURRENT)),
+          ""};
+}
+
+template <typename Function>
+Function* symbol(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+// Asks the driver itself, in this process: the name of its first device, and how many there are.
+result<std::string> describe_driver(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return fail("{}", dlerror());
+  const auto init = symbol<decltype(zeInit)>(library, "zeInit");
+  const auto get_drivers = symbol<decltype(zeDriverGet)>(library, "zeDriverGet");
+  const auto get_devices = symbol<decltype(zeDeviceGet)>(library, "zeDeviceGet");
+  const auto get_properties =
+      symbol<decltype(zeDeviceGetProperties)>(library, "zeDeviceGetProperties");
+  if (init == nullptr || get_drivers == nullptr || get_devices == nullptr ||
+      get_properties == nullptr)
+    return fail("it lacks functions of Level Zero");
+
+  uint32_t drivers = 1;
+  ze_driver_handle_t driver = nullptr;
+  uint32_t devices = 0;
+  if (init(0) != ZE_RESULT_SUCCESS || get_drivers(&drivers, &driver) != ZE_RESULT_SUCCESS ||
+      drivers == 0 || get_devices(driver, &devices, nullptr) != ZE_RESULT_SUCCESS || devices == 0)
+    return fail("it shows no device");
+  std::vector<ze_device_handle_t> handles(devices);
+  ze_device_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  if (get_devices(driver, &devices, handles.data()) != ZE_RESULT_SUCCESS ||
+      get_properties(handles[0], &properties) != ZE_RESULT_SUCCESS)
+    return fail("it does not describe its device");
+  return fmt::format("{} device{}, '{}'", devices, devices == 1 ? "" : "s", properties.name);
+}
+
+examined examine_driver(const result<installation>& files) {
+  const std::string what = "software driver";
+  if (!files) return {health::broken, what, "not found", files.error().message};
+  const auto description = describe_driver(files->driver);
+  if (!description)
+    return {health::broken, what, fmt::format("{}: {}", files->driver, description.error().message),
+            "build it again with 'make', or install all of zevent with 'make install'"};
+  return {health::good, what, fmt::format("{} ({})", files->driver, *description), ""};
+}
+
+examined examine_direct_way(const result<installation>& files) {
+  const std::string what = "direct way in";
+  if (!files) return {health::broken, what, "not found", ""};
+  const fs::path stand_in = fs::path(files->direct_directory) / "libze_loader.so.1";
+  std::error_code error;
+  if (!fs::exists(stand_in, error))
+    return {health::broken, what, fmt::format("{} is missing", stand_in.string()),
+            "build it again with 'make', or install all of zevent with 'make install'"};
+  return {health::good, what, stand_in.string(), ""};
+}
+
+examined examine_loader() {
+  const std::string what = "stock loader";
+  const std::string path = find_stock_loader();
+  if (path.empty())
+    return {health::missing, what, "not installed; programs are run on the driver directly",
+            "to run under a loader: apt-get install libze1"};
+  const auto symbols = read_elf_symbols(path);
+  if (!symbols) return {health::missing, what, symbols.error().message, ""};
+  return {health::good, what, fmt::format("{} ({} functions)", path, symbols->offered.size()), ""};
+}
+
+examined examine_gpu_driver() {
+  const std::string what = "GPU driver";
+  const std::string path = find_library("libze_intel_gpu.so.1");
+  if (!path.empty()) return {health::good, what, path, ""};
+  return {health::note, what, "none installed; everything runs on the software driver", ""};
+}
+
+examined examine_kernels() {
+  const std::string what = "kernels";
+  const std::string pocl = find_library("libpocl.so.2");
+  const std::string translator = find_in_path("llvm-spirv-15");
+  std::string absent;
+  if (pocl.empty()) absent += " libpocl2";
+  if (translator.empty()) absent += " llvm-spirv-15";
+  if (!absent.empty())
+    return {health::missing, what, "modules cannot be built here",
+            fmt::format("apt-get install{}", absent)};
+  return {health::good, what, fmt::format("{}, {}", pocl, translator), ""};
+}
+
+void examine_environment(std::vector<examined>& all) {
+  for (const auto& variable : environment_variables()) {
+    if (const auto value = read_environment(variable.name))
+      all.push_back({health::note, std::string(variable.name),
+                     fmt::format("'{}': {}", *value, variable.meaning), ""});
+  }
+  for (const char* name :
+       {"ZE_ENABLE_ALT_DRIVERS", "ZE_ENABLE_VALIDATION_LAYER", "ZE_ENABLE_TRACING_LAYER",
+        "ZE_ENABLE_NULL_DRIVER", "ZE_AFFINITY_MASK", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0')
+      all.push_back({health::note, name, fmt::format("'{}'", value), ""});
+  }
+}
+
+}  // namespace
+
+std::vector<examined> examine_machine() {
+  const auto files = find_installation();
+  std::vector<examined> all{examine_zevent(), examine_driver(files), examine_direct_way(files),
+                            examine_loader(), examine_gpu_driver(),  examine_kernels()};
+  examine_environment(all);
+  return all;
+}
+
+}  // namespace zevent::launch

@@ -1,0 +1,42 @@
+#include "launch/way_in.hpp"
+
+#include <algorithm>
+
+namespace zevent::launch {
+
+std::string_view name_of(way_in way) {
+  return way == way_in::loader ? "loader" : "direct";
+}
+
+way_choice choose_way_in(const std::string& program_path, const std::string& loader_path) {
+  if (loader_path.empty()) return {way_in::direct, "no Level Zero loader is installed"};
+  return choose_way_in(read_elf_symbols(program_path), read_elf_symbols(loader_path));
+}
+
+way_choice choose_way_in(const result<elf_symbols>& program, const result<elf_symbols>& loader) {
+  if (!loader) return {way_in::direct, loader.error().message};
+  if (!program) return {way_in::direct, "the program is not a binary that can be looked into"};
+  const auto uses_loader = std::any_of(
+      program->needed_libraries.begin(), program->needed_libraries.end(),
+      [](const std::string& library) { return library.starts_with("libze_loader.so"); });
+  if (!uses_loader) return {way_in::direct, "the program does not link to the loader itself"};
+  for (const auto& name : program->wanted) {
+    if (std::find(loader->offered.begin(), loader->offered.end(), name) == loader->offered.end())
+      return {way_in::direct, fmt::format("the installed loader is too old: it has no {}", name)};
+  }
+  return {way_in::loader, "the installed loader has every function that the program uses"};
+}
+
+environment_changes environment_for(way_in way, const installation& files,
+                                    const std::optional<std::string>& library_path) {
+  // Set in both ways: a child that brings a loader of its own gets the same driver.
+  environment_changes changes{{"ZE_ENABLE_ALT_DRIVERS", files.driver}};
+  if (way == way_in::direct) {
+    std::string path = files.direct_directory;
+    if (library_path && !library_path->empty()) path += ":" + *library_path;
+    changes.emplace_back("LD_LIBRARY_PATH", path);
+  }
+  return changes;
+}
+
+}  // namespace zevent::launch

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace zevent::tool {
+
+// What a verb does once its command line is read; the value is the exit status.
+using action = std::function<int()>;
+
+// A verb of the command: one file <verb>_command.cpp, one line in main.cpp's table.
+struct verb {
+  std::string_view name;
+  std::string_view arguments;         // what follows the verb, for its usage line
+  std::string_view summary;           // one line, for `zevent --help`
+  action (*declare)(CLI::App& line);  // adds the options, returns the action
+};
+
+action declare_doctor(CLI::App& line);
+action declare_run(CLI::App& line);
+
+// Exit statuses besides the verb's own.
+inline constexpr int exit_usage = 2;
+
+// Prints "zevent: VERB: message" on stderr and returns the status.
+int complain(std::string_view verb_name, const failure& problem, int status);
+
+// The words after the verb's own options: the program to run and its arguments. An option that the
+// verb does not know, or no program at all, is a failure.
+result<std::vector<std::string>> program_of(const CLI::App& line);
+
+}  // namespace zevent::tool

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "base/terminal.hpp"
+#include "command.hpp"
+
+namespace zevent::tool {
+namespace {
+
+// Sorted as a newcomer meets them.
+constexpr std::array verbs = {
+    verb{"run", "[options] -- PROGRAM [arguments]", "run a program on the software driver",
+         declare_run},
+    verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},
+};
+
+// The help of a verb: its usage line from the table above, columns that suit a narrow terminal.
+class verb_formatter : public CLI::Formatter {
+ public:
+  explicit verb_formatter(const verb& described) : described_(described) {
+    column_width(terminal_width(stdout) < 72 ? 22 : 30);
+  }
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return fmt::format("usage: zevent {} {}\n\n", described_.name, described_.arguments);
+  }
+
+ private:
+  const verb& described_;
+};
+
+std::string overview() {
+  std::string text =
+      "zevent records, checks, reproduces and runs programs that synchronise through\n"
+      "Level Zero events, with or without a GPU.\n\n"
+      "usage: zevent VERB [options] [-- PROGRAM [arguments]]\n\nverbs:\n";
+  for (const auto& each : verbs) text += fmt::format("  {:<10} {}\n", each.name, each.summary);
+  text += "\n'zevent VERB --help' explains a verb; 'zevent --version' names this one.\n";
+  return text;
+}
+
+int usage_error(std::string_view where, std::string_view message) {
+  fmt::print(stderr, "zevent: {}; see '{} --help'\n", message, where);
+  return exit_usage;
+}
+
+int run_verb(const verb& chosen, int argument_count, char** arguments) {
+  CLI::App line(std::string(chosen.summary), fmt::format("zevent {}", chosen.name));
+  line.formatter(std::make_shared<verb_formatter>(chosen));
+  const action act = chosen.declare(line);
+  try {
+    line.parse(argument_count, arguments);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", line.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(line.get_name(), fmt::format("{}: {}", chosen.name, error.what()));
+  }
+  return act();
+}
+
+int run_tool(int argument_count, char** arguments) {
+  if (argument_count < 2) {
+    fmt::print(stderr, "{}", overview());
+    return exit_usage;
+  }
+  const std::string_view first = arguments[1];
+  if (first == "--help" || first == "-h" || first == "help") {
+    fmt::print("{}", overview());
+    return 0;
+  }
+  if (first == "--version") {
+    fmt::print("zevent {}\n", ZEVENT_VERSION);
+    return 0;
+  }
+  for (const auto& each : verbs) {
+    if (each.name == first) return run_verb(each, argument_count - 1, arguments + 1);
+  }
+  return usage_error("zevent", fmt::format("there is no verb '{}'", first));
+}
+
+}  // namespace
+
+int complain(std::string_view verb_name, const failure& problem, int status) {
+  fmt::print(stderr, "zevent: {}: {}\n", verb_name, problem.message);
+  return status;
+}
+
+result<std::vector<std::string>> program_of(const CLI::App& line) {
+  auto words = line.remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().starts_with("-")) {
+    return fail("there is no option {}; see '{} --help'", words.front(), line.get_name());
+  }
+  if (words.empty()) return fail("which program? see '{} --help'", line.get_name());
+  return words;
+}
+
+}  // namespace zevent::tool
+
+int main(int argument_count, char** arguments) {
+  try {
+    return zevent::tool::run_tool(argument_count, arguments);
+  } catch (const std::system_error& error) {
+    // A reader that has seen enough closes its end; that is not a failure.
+    if (error.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
+    fmt::print(stderr, "zevent: {}\n", error.what());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "zevent: {}\n", error.what());
+  }
+  return 1;
+}
