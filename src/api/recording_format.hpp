@@ -99,7 +99,8 @@ struct file_header {
   blob_hash schema;        // the blob that holds the API description for `detail` of calls
   char host[64];           // null-terminated, as is the next
   char stop_reason[256];   // where the state is stopped
-  uint8_t reserved[3680];  // zeros
+  uint64_t stop_ticks;     // where the state is stopped: until then nothing is missing
+  uint8_t reserved[3672];  // zeros
 };
 static_assert(sizeof(file_header) == 4096 && offsetof(file_header, schema) == 80 &&
               offsetof(file_header, host) == 96);
