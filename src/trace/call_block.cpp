@@ -49,8 +49,8 @@ bool call_block_writer::full() const {
 void call_block_writer::add(const call& each, call_arguments arguments) {
   const auto input_bytes = arguments.inputs.size();
   const auto output_bytes = arguments.outputs.size();
-  const auto [found, added] = shape_of_.try_emplace(
-      {each.function, input_bytes, output_bytes}, checked_cast<uint32_t>(shape_table_.size()));
+  const auto [found, added] = shape_of_.try_emplace({each.function, input_bytes, output_bytes},
+                                                    checked_cast<uint32_t>(shape_table_.size()));
   if (added) shape_table_.push_back({each.function, input_bytes, output_bytes, {}});
   auto& rows = shape_table_[found->second].rows;
   rows.insert(rows.end(), arguments.inputs.begin(), arguments.inputs.end());
@@ -86,9 +86,9 @@ result<void> call_block_writer::write(chunk_writer& file) {
   std::vector<uint64_t> deltas(starts_.size());
   for (size_t i = 1; i < starts_.size(); ++i) deltas[i] = starts_[i] - starts_[i - 1];
 
-  const column_planes columns[] = {
-      {start_column, deltas},    {duration_column, durations_}, {shape_column, shapes_},
-      {thread_column, threads_}, {result_column, results_},     {flags_column, flags_}};
+  const column_planes columns[] = {{start_column, deltas},    {duration_column, durations_},
+                                   {shape_column, shapes_},   {thread_column, threads_},
+                                   {result_column, results_}, {flags_column, flags_}};
   std::vector<stream_source> streams{{head_stream, head.view()}, {shapes_stream, shapes.view()}};
   for (const auto& each : columns) each.append_streams(streams);
   streams.push_back({arguments_stream, tables});
@@ -118,8 +118,7 @@ result<call_block> call_block::decode(chunk source, const chunk_entry& entry, li
     if (!decoded) return tl::unexpected(decoded.error());
   const auto last_shape = std::max_element(block.shapes_.begin(), block.shapes_.end());
   const auto last_thread = std::max_element(block.threads_.begin(), block.threads_.end());
-  if (calls != 0 &&
-      (*last_shape >= block.shape_table_.size() || *last_thread >= most.threads))
+  if (calls != 0 && (*last_shape >= block.shape_table_.size() || *last_thread >= most.threads))
     return fail("the chunk at byte {} names a shape or a thread that does not exist", entry.offset);
   return block;
 }
@@ -137,8 +136,15 @@ result<void> call_block::decode_columns() {
     if (auto decoded = decode_column(source_, name, values); !decoded) return decoded;
   for (const auto& [name, values] : narrow)
     if (auto decoded = decode_column(source_, name, values); !decoded) return decoded;
-  undo_delta(starts_, base);
+  if (!undo_delta(starts_, base) || !durations_fit()) return fail("the times of calls overflow");
   return decode_column(source_, flags_column, flags_);
+}
+
+// Whoever adds a duration to a start need not think of overflow.
+bool call_block::durations_fit() const {
+  uint64_t bits = starts_.empty() ? 0 : starts_.back();
+  for (const uint64_t duration : durations_ns()) bits |= duration;
+  return bits < uint64_t{1} << 62;
 }
 
 result<void> call_block::decode_shapes(uint64_t functions) {

@@ -105,6 +105,7 @@ class call_block {
 
   call_block() = default;
   result<void> decode_columns();
+  bool durations_fit() const;
   result<void> decode_shapes(uint64_t functions);
 
   chunk source_;

@@ -28,8 +28,7 @@ uint64_t padding_after(uint64_t bytes) {
 }
 
 bool begins_with(std::span<const std::byte> bytes, std::span<const char> magic) {
-  return bytes.size() >= magic.size() &&
-         std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
 bool all_equal(std::span<const std::byte> bytes) {
@@ -83,8 +82,7 @@ result<chunk_writer> chunk_writer::begin(int descriptor, int compression_level) 
   header.number(checked_cast<uint32_t>(file_header_bytes));
   header.number(uint64_t{0});
   header.number(checksum(header.view()));
-  if (auto written = writer.write(header.view()); !written)
-    return tl::unexpected(written.error());
+  if (auto written = writer.write(header.view()); !written) return tl::unexpected(written.error());
   return writer;
 }
 
@@ -132,9 +130,9 @@ result<void> chunk_writer::append(chunk_kind kind, uint64_t first_item, uint64_t
   header.number(checksum(header.view(), entry.offset));
 
   const std::vector<std::byte> padding(padding_after(entry.payload_bytes));
-  for (const auto& part : {std::span<const std::byte>(header.view()),
-                           std::span<const std::byte>(payload.view()),
-                           std::span<const std::byte>(padding)})
+  for (const auto& part :
+       {std::span<const std::byte>(header.view()), std::span<const std::byte>(payload.view()),
+        std::span<const std::byte>(padding)})
     if (auto written = write(part); !written) return written;
   entries_.push_back(entry);
   return {};
@@ -176,8 +174,7 @@ std::optional<uint64_t> chunk::decoded_bytes(uint16_t name) const {
 
 result<void> chunk::decode(uint16_t name, std::span<std::byte> destination) const {
   const auto* found = find(name);
-  if (found == nullptr)
-    return fail("the chunk at byte {} has no stream {}", entry_.offset, name);
+  if (found == nullptr) return fail("the chunk at byte {} has no stream {}", entry_.offset, name);
   if (found->decoded_bytes != destination.size())
     return fail("stream {} of the chunk at byte {} has {} bytes where {} are needed", name,
                 entry_.offset, found->decoded_bytes, destination.size());
@@ -196,9 +193,8 @@ result<void> chunk::decode(uint16_t name, std::span<std::byte> destination) cons
       };
       thread_local const std::unique_ptr<ZSTD_DCtx_s, context_deleter> context{ZSTD_createDCtx()};
       if (!context) return fail("out of memory");
-      const size_t size =
-          ZSTD_decompressDCtx(context.get(), destination.data(), destination.size(),
-                              found->stored.data(), found->stored.size());
+      const size_t size = ZSTD_decompressDCtx(context.get(), destination.data(), destination.size(),
+                                              found->stored.data(), found->stored.size());
       if (ZSTD_isError(size) || size != destination.size()) break;
       return {};
     }
@@ -300,34 +296,28 @@ bool chunk_file::read_index() {
 
 void chunk_file::walk_chunks() {
   const uint64_t size = file_.bytes.size();
-  uint64_t offset = file_header_bytes;
-  std::optional<uint64_t> lost_from;
+  uint64_t readable_until = file_header_bytes;
   bool index_seen = false;
-  while (offset < size) {
+  // Where there is no whole chunk the file is cut, or damaged and the next chunk is looked for.
+  for (uint64_t offset = file_header_bytes; offset < size; offset += 8) {
     const auto entry = read_header(offset);
-    const bool whole = entry && entry->payload_bytes <= size - offset - chunk_header_bytes;
-    if (!whole) {
-      if (!lost_from) lost_from = offset;
-      // The end of a cut file; or damage, after which the next header is looked for.
-      offset += 8;
-      continue;
-    }
-    if (lost_from) {
-      damage_.push_back({*lost_from, fmt::format("{} damaged bytes are skipped", offset - *lost_from)});
-      lost_from.reset();
-    }
+    if (!entry || entry->payload_bytes > size - offset - chunk_header_bytes) continue;
+    if (offset != readable_until)
+      damage_.push_back(
+          {readable_until, fmt::format("{} damaged bytes are skipped", offset - readable_until)});
     if (entry->kind == chunk_kind::index)
       index_seen = true;
     else
       entries_.push_back(*entry);
-    offset += chunk_header_bytes + entry->payload_bytes + padding_after(entry->payload_bytes);
+    const uint64_t stored = chunk_header_bytes + entry->payload_bytes;
+    readable_until = std::min(size, offset + stored + padding_after(stored));
+    offset += stored + padding_after(stored) - 8;
   }
   if (index_seen)
-    damage_.push_back({lost_from.value_or(size), "the end of the file is damaged"});
+    damage_.push_back({readable_until, "the end of the file is damaged"});
   else
-    damage_.push_back({lost_from.value_or(size),
-                       fmt::format("the file is cut: nothing can be read after byte {} of {}",
-                                   lost_from.value_or(size), size)});
+    damage_.push_back({readable_until, fmt::format("the file is cut: of {} bytes {} can be read",
+                                                   size, readable_until)});
 }
 
 result<chunk> chunk_file::load(const chunk_entry& entry) const {
@@ -337,8 +327,7 @@ result<chunk> chunk_file::load(const chunk_entry& entry) const {
       header->first_item != entry.first_item || header->items != entry.items ||
       entry.payload_bytes > file_.bytes.size() - entry.offset - chunk_header_bytes)
     return damaged();
-  const auto payload =
-      file_.bytes.subspan(entry.offset + chunk_header_bytes, entry.payload_bytes);
+  const auto payload = file_.bytes.subspan(entry.offset + chunk_header_bytes, entry.payload_bytes);
   untrusted_reader stored_sum(file_.bytes.subspan(entry.offset + 32, 8));
   if (stored_sum.number<uint64_t>() != checksum(payload)) return damaged();
 

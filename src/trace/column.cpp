@@ -26,8 +26,7 @@ result<void> decode_planes(const chunk& source, column_id column, std::span<T> v
 
 }  // namespace
 
-column_planes::column_planes(column_id column, std::span<const uint64_t> values)
-    : column_(column) {
+column_planes::column_planes(column_id column, std::span<const uint64_t> values) : column_(column) {
   uint64_t bits = 0;
   for (const uint64_t value : values) bits |= value;
   for (unsigned plane = 0; plane < planes_per_column && (bits >> (8 * plane)) != 0; ++plane) {
@@ -54,8 +53,11 @@ result<void> decode_column(const chunk& source, column_id column, std::span<uint
   return decode_planes(source, column, values);
 }
 
-void undo_delta(std::span<uint64_t> values, uint64_t base) {
-  for (uint64_t& value : values) value = base += value;
+bool undo_delta(std::span<uint64_t> values, uint64_t base) {
+  bool overflow = false;
+  for (uint64_t& value : values)
+    overflow |= __builtin_add_overflow(base, value, &base), value = base;
+  return !overflow;
 }
 
 }  // namespace zevent::trace

@@ -42,7 +42,8 @@ result<void> decode_column(const chunk& source, column_id column, std::span<uint
 result<void> decode_column(const chunk& source, column_id column, std::span<uint32_t> values);
 result<void> decode_column(const chunk& source, column_id column, std::span<uint8_t> values);
 
-// Turns distances into values in place: each becomes the sum of all up to it, plus `base`.
-void undo_delta(std::span<uint64_t> values, uint64_t base);
+// Turns distances into values in place: each becomes the sum of all up to it, plus `base`. False
+// when a sum does not fit.
+[[nodiscard]] bool undo_delta(std::span<uint64_t> values, uint64_t base);
 
 }  // namespace zevent::trace
