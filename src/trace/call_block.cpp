@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/byte_writer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
+#include "base/untrusted_reader.hpp"
 #include "trace/byte_matrix.hpp"
-#include "trace/byte_writer.hpp"
 #include "trace/column.hpp"
-#include "trace/untrusted_reader.hpp"
 
 namespace zevent::trace {
 namespace {
