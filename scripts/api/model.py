@@ -272,8 +272,8 @@ class _Builder:
             return variable.direction
         pointee = self.model.types[type_.of]
         if variable.direction == "inout":
-            two_call = variable.extent.kind == "elements" and variable.extent.length.startswith("*")
-            if pointee.kind in ("handle", "pointer") or (two_call and pointee.kind != "record"):
+            buffer = variable.extent.kind == "string" or variable.extent.length.startswith("*")
+            if pointee.kind in ("handle", "pointer") or (buffer and pointee.kind != "record"):
                 return "out"
         if variable.direction == "out" and pointee.kind == "record":
             fields = self.headers.records[pointee.of].fields
