@@ -3,8 +3,43 @@
 #include <level_zero/ze_api.h>
 
 #include <cstdint>
+#include <vector>
+
+#include "driver/in_order_counter.hpp"
+#include "driver/object.hpp"
+#include "driver/sync_cell.hpp"
 
 namespace zevent::driver {
+
+class event;
+
+// What a command waits for: an event's state, as it was bound when the command was appended.
+struct command_wait {
+  ref<event> source;  // keeps the memory that `point` looks at
+  wait_point point;
+
+  ref<in_order_counter> counter;  // likewise, where the event is bound to a list's counter
+
+  // The event was last signalled by a regular list: the point moves with that list's runs, and each
+  // execution of the waiting list has its own target (see batch).
+  bool moves = false;
+  uint32_t moving_index = 0;
+};
+
+// What a command does to its signal event when it is complete.
+struct command_signal {
+  enum class action : uint8_t {
+    none,
+    raise,    // set the cell to 1: regular events
+    publish,  // tell other processes that signal number `value` is complete
+    counter,  // nothing but the list's own counter, to which the event is bound
+    add,      // add `value` to memory of the user
+  };
+  ref<event> target;
+  action act = action::none;
+  uint64_t value = 0;
+  uint32_t published_index = 0;  // of a regular list: each execution has its own number (see batch)
+};
 
 // A unit of work in a command list: what the device does for one append.
 //
@@ -19,13 +54,15 @@ namespace zevent::driver {
 class command {
  public:
   // How the command stands to its neighbours in a list that is not in-order.
-  enum class order {
+  enum class order : uint8_t {
     free,     // starts after those before it have started
     barrier,  // starts when its wait events are complete, or, if it has none, when all those before
               // it are complete; holds back all those after it
   };
 
-  virtual ~command() = default;
+  command();
+  explicit command(order ordering);
+  virtual ~command();
   command(const command&) = delete;
   command& operator=(const command&) = delete;
 
@@ -35,12 +72,21 @@ class command {
 
   order ordering() const { return ordering_; }
 
- protected:
-  command() = default;
-  explicit command(order ordering) : ordering_(ordering) {}
-
  private:
+  friend class batch;
+  friend class command_fifo;
+  friend class command_list;
+  friend class recording;
+  friend class stream;
+
   order ordering_ = order::free;
+  bool is_batch_ = false;
+  command_signal signal_;
+  std::vector<command_wait> waits_;
+
+  // Set by the stream that the command is submitted to.
+  uint64_t number_ = 0;
+  command* next_ = nullptr;
 };
 
 }  // namespace zevent::driver

@@ -11,11 +11,13 @@
 
 namespace zevent::driver {
 
+class driver;
+
 class context : public object_of<context, object_kind::context> {
  public:
-  // No devices means all of them.
-  explicit context(std::vector<device*> devices);
+  context(driver& owner, std::vector<device*> devices);
 
+  driver& owner_driver() const { return driver_; }
   std::span<device* const> devices() const { return devices_; }
   bool contains(const device& candidate) const;
 
@@ -24,6 +26,7 @@ class context : public object_of<context, object_kind::context> {
   void mark_lost() { lost_.store(true, std::memory_order_release); }
 
  private:
+  driver& driver_;
   const std::vector<device*> devices_;
   std::atomic<bool> lost_{false};  // release/acquire: the work that failed is seen as failed
 };

@@ -3,36 +3,46 @@
 #include <level_zero/ze_api.h>
 
 #include <cstdint>
+#include <string>
 
 #include "driver/device_clock.hpp"
 #include "driver/object.hpp"
 
 namespace zevent::driver {
 
+class driver;
+
 // The queue groups that every device has: what a queue or an immediate list of the group may do.
 struct queue_group {
   ze_command_queue_group_property_flags_t flags;
+  size_t longest_fill_pattern_bytes;
   uint32_t queue_count;
 };
 
 class device : public object_of<device, object_kind::device> {
  public:
-  explicit device(uint32_t index);
+  device(driver& owner, uint32_t index);
 
+  driver& owner_driver() const { return driver_; }
   // Position among the root devices; also what zerTranslateDeviceHandleToIdentifier answers.
   uint32_t index() const { return index_; }
   const device_clock& clock() const { return clock_; }
+
+  std::string name() const;
   ze_device_uuid_t uuid() const;
+  ze_pci_address_ext_t pci_address() const;
 
   // The group of that ordinal; null when there is none.
   static const queue_group* group(uint32_t ordinal);
   static uint32_t group_count();
   static bool is_copy_only(uint32_t ordinal);
+  static size_t longest_fill_pattern_bytes(uint32_t ordinal);
 
   static uint64_t memory_bytes();              // what the device reports as its memory
   static uint64_t largest_allocation_bytes();  // maxMemAllocSize
 
  private:
+  driver& driver_;
   const uint32_t index_;
   const device_clock clock_;
 };

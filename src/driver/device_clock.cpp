@@ -10,9 +10,9 @@ namespace zevent::driver {
 device_clock::device_clock()
     : ticks_per_second_(
           read_environment_number("ZEVENT_TIMER_FREQUENCY", 1'000'000'000, 1000, 1'000'000'000)),
-      valid_bits_(checked_cast<uint32_t>(read_environment_number("ZEVENT_TIMER_BITS", 64, 8, 64))),
+      valid_bits_(checked_cast<uint32_t>(read_environment_number("ZEVENT_TIMER_BITS", 56, 8, 64))),
       kernel_valid_bits_(
-          checked_cast<uint32_t>(read_environment_number("ZEVENT_KERNEL_TIMER_BITS", 64, 8, 64))) {}
+          checked_cast<uint32_t>(read_environment_number("ZEVENT_KERNEL_TIMER_BITS", 56, 8, 64))) {}
 
 uint64_t device_clock::host_now_ns() {
   timespec now{};

@@ -1,14 +1,13 @@
 #include "driver/object.hpp"
 
-#include <level_zero/ze_ddi_common.h>
+#include "driver_entry.hpp"
 
 namespace zevent::driver {
 
-static_assert(sizeof(handle_tables) == sizeof(ze_handle_t));
+static_assert(sizeof(table_pointers) == sizeof(ze_handle_t));
 
-const handle_tables& shared_handle_tables() {
-  static const auto* tables = new handle_tables{};
-  return *tables;
+const table_pointers& shared_handle_tables() {
+  return reinterpret_cast<const table_pointers&>(handle_tables());
 }
 
 }  // namespace zevent::driver

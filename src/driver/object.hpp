@@ -38,7 +38,7 @@ enum class object_kind : uint32_t {
 
 // Where loaders look for the tables: the layout of ze_handle_t, without its 40,000 lines of
 // headers.
-struct handle_tables {
+struct table_pointers {
   const void* core;
   const void* tools;
   const void* sysman;
@@ -46,7 +46,7 @@ struct handle_tables {
 };
 
 // The tables that every object starts with; filled on first use.
-const handle_tables& shared_handle_tables();
+const table_pointers& shared_handle_tables();
 
 class object {
  public:
@@ -75,7 +75,7 @@ class object {
   ~object() = default;
 
  private:
-  handle_tables tables_;
+  table_pointers tables_;
   object_kind kind_;
   std::atomic<uint32_t> references_{1};
   deleter delete_;

@@ -1,0 +1,142 @@
+#include "driver/command_list.hpp"
+
+#include <utility>
+
+#include "driver/event.hpp"
+
+namespace zevent::driver {
+namespace {
+
+// Does nothing but to stand in the stream, for its waits or its signal.
+class marker_command final : public command {
+ public:
+  marker_command() : command(order::barrier) {}
+  ze_result_t run() override { return ZE_RESULT_SUCCESS; }
+};
+
+ze_result_t check_queue(const ze_command_queue_desc_t& desc) {
+  const queue_group* group = device::group(desc.ordinal);
+  const bool exists = group != nullptr && desc.index < group->queue_count;
+  return exists ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+}  // namespace
+
+command_list::command_list(context& owner, device& target, const ze_command_queue_desc_t& desc,
+                           bool in_order)
+    : context_(&owner), device_(target), desc_(desc), in_order_(in_order) {}
+
+ze_result_t command_list::create_regular(context& owner, device& target,
+                                         const ze_command_list_desc_t& desc, command_list** out) {
+  constexpr auto exclusive = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
+  if ((desc.flags & exclusive) == exclusive) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  ze_command_queue_desc_t queue{};
+  queue.ordinal = desc.commandQueueGroupOrdinal;
+  if (const ze_result_t result = check_queue(queue); result != ZE_RESULT_SUCCESS) return result;
+  const bool in_order = (desc.flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
+  auto* made = new command_list(owner, target, queue, in_order);
+  made->list_flags_ = desc.flags;
+  made->recording_ = ref<recording>::adopt(new recording(in_order));
+  *out = made;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list::create_immediate(context& owner, device& target,
+                                           const ze_command_queue_desc_t& desc,
+                                           command_list** out) {
+  if (const ze_result_t result = check_queue(desc); result != ZE_RESULT_SUCCESS) return result;
+  const bool in_order = (desc.flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
+  auto* made = new command_list(owner, target, desc, in_order);
+  if (in_order) made->list_flags_ |= ZE_COMMAND_LIST_FLAG_IN_ORDER;
+  if ((desc.flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) != 0) {
+    made->list_flags_ |= ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY;
+  }
+  if ((desc.flags & ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT) != 0) {
+    made->list_flags_ |= ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT;
+  }
+  made->stream_ = stream::create(owner, target, in_order);
+  *out = made;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list::check(const dependencies& events) const {
+  if (closed_) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+  if (events.wait_count > 0 && events.waits == nullptr) return ZE_RESULT_ERROR_INVALID_SIZE;
+  for (uint32_t i = 0; i < events.wait_count; ++i) {
+    if (try_from_handle<event>(events.waits[i]) == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
+  if (events.signal == nullptr) return ZE_RESULT_SUCCESS;
+  const auto* signal = try_from_handle<event>(events.signal);
+  if (signal == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return signal->check_signal(in_order_, is_immediate());
+}
+
+void command_list::bind_waits(command& work, const dependencies& events) {
+  work.waits_.reserve(events.wait_count);
+  for (uint32_t i = 0; i < events.wait_count; ++i) {
+    work.waits_.push_back(try_from_handle<event>(events.waits[i])->bind_wait());
+  }
+}
+
+ze_result_t command_list::append(std::unique_ptr<command> work, const dependencies& events) {
+  if (const ze_result_t result = check(events); result != ZE_RESULT_SUCCESS) return result;
+  // Waits first: a command may wait for the counter-based event that it signals anew (EV-51).
+  bind_waits(*work, events);
+  auto* signal = try_from_handle<event>(events.signal);
+  if (signal != nullptr) work->signal_ = signal->begin_signal();
+  const bool binds = work->signal_.act == command_signal::action::counter;
+
+  if (!is_immediate()) {
+    const uint64_t position = recording_->size() + 1;
+    if (binds) work->signal_.value = position;
+    recording_->add(std::move(work));
+    if (binds) signal->bind_signal(recording_->counter(), position, true);
+    return ZE_RESULT_SUCCESS;
+  }
+  const uint64_t number = stream_->submit(std::move(work));
+  if (binds) signal->bind_signal(stream_->progress(), number, false);
+  return finish_append(number);
+}
+
+ze_result_t command_list::append_lists(std::span<command_list* const> lists,
+                                       const dependencies& events) {
+  if (!is_immediate()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (const ze_result_t result = check(events); result != ZE_RESULT_SUCCESS) return result;
+  for (const command_list* each : lists) {
+    if (each->is_immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    if (!each->is_closed()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
+  if (events.wait_count > 0) {
+    auto waits = std::make_unique<marker_command>();
+    bind_waits(*waits, events);
+    stream_->submit(std::move(waits));
+  }
+  for (const command_list* each : lists) {
+    stream_->submit(std::make_unique<batch>(each->commands()));
+  }
+  return append(std::make_unique<marker_command>(), {events.signal});
+}
+
+ze_result_t command_list::finish_append(uint64_t number) {
+  if (desc_.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) return ZE_RESULT_SUCCESS;
+  return stream_->synchronize(number, UINT64_MAX);
+}
+
+ze_result_t command_list::close() {
+  closed_ = !is_immediate();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list::reset() {
+  if (is_immediate()) return ZE_RESULT_SUCCESS;
+  recording_ = ref<recording>::adopt(new recording(in_order_));
+  closed_ = false;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list::synchronize(uint64_t timeout_ns) {
+  return is_immediate() ? stream_->synchronize(timeout_ns) : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+}  // namespace zevent::driver

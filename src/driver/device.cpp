@@ -1,0 +1,78 @@
+#include "driver/device.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "base/environment.hpp"
+
+namespace zevent::driver {
+namespace {
+
+constexpr queue_group groups[] = {
+    {ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
+         ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS,
+     SIZE_MAX, 4},
+    {ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY, 16, 2},
+};
+
+// A PCI domain that machines do not have, so that no real device is taken for this one.
+constexpr uint32_t pci_domain = 0x7a65;
+
+uint64_t machine_memory_bytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+device::device(driver& owner, uint32_t index) : driver_(owner), index_(index) {}
+
+std::string device::name() const {
+  return "zevent software device";
+}
+
+ze_device_uuid_t device::uuid() const {
+  ze_device_uuid_t uuid{};
+  std::memcpy(uuid.id, "zevent-device", 13);
+  uuid.id[15] = static_cast<uint8_t>(index_ + 1);
+  return uuid;
+}
+
+ze_pci_address_ext_t device::pci_address() const {
+  return {pci_domain, index_, 0, 0};
+}
+
+const queue_group* device::group(uint32_t ordinal) {
+  return ordinal < std::size(groups) ? &groups[ordinal] : nullptr;
+}
+
+uint32_t device::group_count() {
+  return std::size(groups);
+}
+
+bool device::is_copy_only(uint32_t ordinal) {
+  const queue_group* asked = group(ordinal);
+  return asked != nullptr && (asked->flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0;
+}
+
+size_t device::longest_fill_pattern_bytes(uint32_t ordinal) {
+  const queue_group* asked = group(ordinal);
+  return asked == nullptr ? 0 : asked->longest_fill_pattern_bytes;
+}
+
+uint64_t device::memory_bytes() {
+  static const uint64_t bytes =
+      read_environment_number("ZEVENT_MEMORY_MIB", machine_memory_bytes() >> 20, 16, 16777216)
+      << 20;
+  return bytes;
+}
+
+uint64_t device::largest_allocation_bytes() {
+  constexpr uint64_t most = uint64_t{4} << 30;
+  return std::min(most, memory_bytes() / 4);
+}
+
+}  // namespace zevent::driver

@@ -1,0 +1,126 @@
+#include "driver/engine.hpp"
+
+#include <pthread.h>
+
+#include "base/futex.hpp"
+#include "driver/engine_thread.hpp"
+#include "driver/parking_lot.hpp"
+#include "driver/stream.hpp"
+
+namespace zevent::driver {
+namespace {
+
+// Long enough to meet a client that appends one small command after another.
+constexpr int doorbell_spins = 100;
+
+}  // namespace
+
+engine& engine::instance() {
+  static auto* only = new engine;
+  return *only;
+}
+
+engine::engine() {
+  pthread_atfork(
+      [] {
+        instance().prepare_fork();
+        parking_lot::instance().prepare_fork();
+      },
+      [] {
+        parking_lot::instance().finish_fork_in_parent();
+        instance().finish_fork_in_parent();
+      },
+      [] {
+        parking_lot::instance().finish_fork_in_child();
+        instance().finish_fork_in_child();
+      });
+}
+
+void engine::make_ready(stream& ready) {
+  worker* called = nullptr;
+  bool starts_worker = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (idle_ != nullptr) {
+      called = idle_;
+      idle_ = called->next_idle;
+      called->assigned = &ready;
+    } else if (worker_count_ < most_workers) {
+      ++worker_count_;
+      starts_worker = true;
+    } else {
+      ready.next_ready_ = nullptr;
+      (first_ready_ == nullptr ? first_ready_ : last_ready_->next_ready_) = &ready;
+      last_ready_ = &ready;
+    }
+  }
+  if (called != nullptr) {
+    // Release: `assigned` is seen by whoever sees the bell.
+    const uint32_t before = called->doorbell.exchange(worker::called, std::memory_order_acq_rel);
+    if (before == worker::asleep) futex_wake(called->doorbell, futex_scope::process, 1);
+  } else if (starts_worker && !start_worker(ready)) {
+    work_here(ready);
+  }
+}
+
+bool engine::start_worker(stream& first) {
+  return start_engine_thread("zevent-engine", [this, &first] { work(&first); });
+}
+
+// The system gave no thread: whoever submitted does the work, rather than nobody.
+void engine::work_here(stream& ready) {
+  {
+    const std::lock_guard lock(mutex_);
+    --worker_count_;
+  }
+  ready.run();
+}
+
+void engine::work(stream* first) {
+  worker self;
+  for (stream* next = first;; next = next_for(self)) next->run();
+}
+
+stream* engine::next_for(worker& self) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (first_ready_ != nullptr) {
+      stream* next = first_ready_;
+      first_ready_ = next->next_ready_;
+      return next;
+    }
+    self.doorbell.store(worker::awake, std::memory_order_relaxed);
+    self.next_idle = idle_;
+    idle_ = &self;
+  }
+  for (int i = 0; i < doorbell_spins; ++i) {
+    if (self.doorbell.load(std::memory_order_acquire) == worker::called) return self.assigned;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  uint32_t expected = worker::awake;
+  self.doorbell.compare_exchange_strong(expected, worker::asleep, std::memory_order_acq_rel);
+  while (self.doorbell.load(std::memory_order_acquire) != worker::called) {
+    futex_wait(self.doorbell, worker::asleep, futex_scope::process);
+  }
+  return self.assigned;
+}
+
+void engine::prepare_fork() {
+  mutex_.lock();
+}
+
+void engine::finish_fork_in_parent() {
+  mutex_.unlock();
+}
+
+// The child has none of the threads; they are started anew with its first submission.
+void engine::finish_fork_in_child() {
+  idle_ = nullptr;
+  first_ready_ = nullptr;
+  worker_count_ = 0;
+  mutex_.unlock();
+}
+
+}  // namespace zevent::driver

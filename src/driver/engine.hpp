@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace zevent::driver {
+
+class stream;
+
+// Runs streams on threads. A thread is started when a stream is ready and all threads are busy, up
+// to a limit, and then kept: so streams that run at the same time really do, even where one of them
+// spins until another has written something, and streams that wait use no thread at all.
+//
+// An idle thread waits at its own doorbell, briefly awake and then asleep; the last one that went
+// idle is the first to be called.
+class engine {
+ public:
+  static engine& instance();
+
+  // Runs the stream soon. The caller's reference goes with it.
+  void make_ready(stream& ready);
+
+  void prepare_fork();
+  void finish_fork_in_parent();
+  void finish_fork_in_child();
+
+ private:
+  struct worker {
+    static constexpr uint32_t awake = 0;   // at the doorbell, looking
+    static constexpr uint32_t called = 1;  // there is work in `assigned`
+    static constexpr uint32_t asleep = 2;
+
+    std::atomic<uint32_t> doorbell{awake};
+    stream* assigned = nullptr;  // written before the doorbell rings, read after
+    worker* next_idle = nullptr;
+  };
+
+  static constexpr uint32_t most_workers = 64;
+
+  engine();
+  bool start_worker(stream& first);
+  void work_here(stream& ready);
+  stream* next_for(worker& self);
+  void work(stream* first);
+
+  std::mutex mutex_;  // guards all below
+  worker* idle_ = nullptr;
+  stream* first_ready_ = nullptr;
+  stream* last_ready_ = nullptr;
+  uint32_t worker_count_ = 0;
+};
+
+}  // namespace zevent::driver

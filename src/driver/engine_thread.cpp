@@ -1,0 +1,43 @@
+#include "driver/engine_thread.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <memory>
+#include <utility>
+
+namespace zevent::driver {
+namespace {
+
+struct thread_start {
+  const char* name;
+  std::function<void()> body;
+};
+
+void* run_thread(void* argument) {
+  const std::unique_ptr<thread_start> start(static_cast<thread_start*>(argument));
+  pthread_setname_np(pthread_self(), start->name);
+  start->body();
+  return nullptr;
+}
+
+}  // namespace
+
+bool start_engine_thread(const char* name, std::function<void()> body) {
+  auto start = std::make_unique<thread_start>(thread_start{name, std::move(body)});
+  sigset_t all{};
+  sigset_t before{};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes{};
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const bool started = pthread_create(&thread, &attributes, run_thread, start.get()) == 0;
+  if (started) static_cast<void>(start.release());
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace zevent::driver

@@ -1,0 +1,309 @@
+#include "driver/event.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "driver/device_clock.hpp"
+#include "driver/sync_heap.hpp"
+
+namespace zevent::driver {
+namespace {
+
+constexpr auto counter_timestamp_flags =
+    ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
+
+// The guide says that an opened event only waits and stands for the signal that was exported; the
+// reference says that whoever opened it may signal it, and that it follows later signals (EV-65).
+bool shares_both_ways() {
+  static const bool both = read_environment("ZEVENT_IPC_EVENTS").value_or("two-way") != "one-way";
+  return both;
+}
+
+const std::atomic<uint64_t>* as_atomic(const uint64_t* address) {
+  static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
+  return reinterpret_cast<const std::atomic<uint64_t>*>(address);
+}
+
+wait_point point_in(shared_counter& counter, uint64_t number) {
+  if (number == 0) return {};
+  return wait_point::of(counter.place_of(number), number, futex_scope::shared);
+}
+
+}  // namespace
+
+event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
+    : context_(&pool.owner()),
+      pool_(&pool),
+      signal_scope_(desc.signal),
+      wait_scope_(desc.wait),
+      counter_based_(pool.counter_flags() != 0),
+      counter_flags_(pool.counter_flags()),
+      wants_times_((pool.flags() & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP |
+                                    ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) != 0),
+      mapped_times_(pool.has_flag(ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) {
+  if (counter_based_) {
+    times_ = &own_times_;
+    return;
+  }
+  slot_ = &pool.slot(index);
+  regular_value_ = &slot_->cell.value;
+  times_ = &slot_->times;
+  // The state of an event of another process's pool is that process's.
+  if (!pool.is_imported()) slot_->cell.value.store(0, std::memory_order_release);
+}
+
+event::event(context& owner, const counter_event_desc& desc)
+    : context_(&owner),
+      signal_scope_(desc.signal_scope),
+      wait_scope_(desc.wait_scope),
+      counter_based_(true),
+      counter_flags_(desc.flags),
+      wants_times_((desc.flags & counter_timestamp_flags) != 0),
+      mapped_times_((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP) != 0),
+      desc_(desc),
+      times_(&own_times_) {
+  if (desc.where != counter_event_desc::storage::own) {
+    binding_.replace({{as_atomic(desc.device_address), desc.completion_value}});
+  }
+}
+
+ze_result_t event::create(context& owner, const counter_event_desc& desc, event** out) {
+  auto made = ref<event>::adopt(new event(owner, desc));
+  if ((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC) != 0 &&
+      desc.where == counter_event_desc::storage::own) {
+    void* memory = sync_heap().allocate(sizeof(shared_counter), alignof(shared_counter));
+    if (memory == nullptr) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    made->shared_ = new (memory) shared_counter;
+  }
+  made->add_reference();
+  *out = made.get();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event::open(context& owner, const ipc_handle& handle, event** out) {
+  std::unique_ptr<ipc_import> opened;
+  const ze_result_t result = ipc_import::open(handle, ipc_kind::counter_event, &opened);
+  if (result != ZE_RESULT_SUCCESS) return result;
+  if (handle.bytes != sizeof(shared_counter)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  counter_event_desc desc;
+  const uint32_t flags = handle.kind >> ipc_flags_shift;
+  desc.flags = flags & 0x7f;
+  desc.signal_scope = flags >> 8 & 0x7;
+  desc.wait_scope = flags >> 12 & 0x7;
+  auto* made = new event(owner, desc);
+  made->shared_ = static_cast<shared_counter*>(opened->address());
+  made->imported_number_ = handle.detail;
+  made->import_ = std::move(opened);
+  *out = made;
+  return ZE_RESULT_SUCCESS;
+}
+
+event::~event() {
+  if (shared_ != nullptr && !is_imported()) sync_heap().free(shared_, sizeof(shared_counter));
+}
+
+bool event::is_abandoned() {
+  if (context_->is_lost()) return true;
+  if (import_ != nullptr) return import_->is_orphaned();
+  return pool_ && pool_->is_orphaned();
+}
+
+// External storage is what the event waits for until an append signals it.
+bool event::waits_for_host_memory() const {
+  return desc_.where == counter_event_desc::storage::external &&
+         !signalled_.load(std::memory_order_acquire);
+}
+
+bool event::has_host_address() const {
+  return !waits_for_host_memory() || desc_.host_address != nullptr;
+}
+
+wait_point event::host_memory_point() const {
+  return {as_atomic(desc_.host_address), desc_.completion_value};
+}
+
+// What the event stands for now.
+command_wait event::bind_wait() {
+  command_wait wait;
+  wait.source = ref<event>(this);
+  if (slot_ != nullptr) {
+    wait.point = wait_point::of(slot_->cell, 1, pool_->wake_scope());
+  } else if (shared_ != nullptr) {
+    const uint64_t number =
+        imported_number_ != 0 ? imported_number_ : shared_->issued.load(std::memory_order_acquire);
+    wait.point = point_in(*shared_, number);
+  } else {
+    event_binding::state state = binding_.current();
+    wait.point = state.point;
+    wait.counter = std::move(state.counter);
+    wait.moves = state.moves;
+  }
+  return wait;
+}
+
+ze_result_t event::query_counter() const noexcept {
+  if (!has_host_address()) return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+  bool reached = false;
+  if (waits_for_host_memory()) {
+    reached = host_memory_point().is_reached();
+  } else if (shared_ != nullptr) {
+    const uint64_t number =
+        imported_number_ != 0 ? imported_number_ : shared_->issued.load(std::memory_order_acquire);
+    reached = point_in(*shared_, number).is_reached();
+  } else {
+    reached = binding_.is_reached();
+  }
+  return reached ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ze_result_t event::host_synchronize(uint64_t timeout_ns) {
+  if (counter_based_ && !has_host_address()) return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+  if (const ze_result_t now = query(); now != ZE_RESULT_NOT_READY || timeout_ns == 0) return now;
+  const ref<event> alive(this);
+  command_wait wait = bind_wait();
+  if (waits_for_host_memory()) wait.point = host_memory_point();
+  if (wait.moves) {
+    // A list that has not been executed has no run yet: 0 stands for its first one.
+    wait.point.target += wait.counter->run_base.load(std::memory_order_acquire);
+  }
+  switch (host_wait(wait.point, timeout_ns, *this)) {
+    case host_wait_result::reached:
+      return ZE_RESULT_SUCCESS;
+    case host_wait_result::timed_out:
+      return ZE_RESULT_NOT_READY;
+    case host_wait_result::abandoned:
+      return ZE_RESULT_ERROR_DEVICE_LOST;
+  }
+  return ZE_RESULT_ERROR_UNKNOWN;
+}
+
+ze_result_t event::host_signal() noexcept {
+  if (counter_based_) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  if (wants_times_) {
+    const uint64_t now_ns = device_clock::host_now_ns();
+    set_timestamps(now_ns, now_ns);
+  }
+  slot_->cell.raise(1, pool_->wake_scope());
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event::host_reset() noexcept {
+  if (counter_based_) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  reset();
+  return ZE_RESULT_SUCCESS;
+}
+
+void event::reset() noexcept {
+  slot_->cell.value.store(0, std::memory_order_release);
+}
+
+ze_result_t event::check_signal(bool in_order, bool immediate) const {
+  if (!counter_based_) return ZE_RESULT_SUCCESS;
+  if (!in_order) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  constexpr auto kinds =
+      ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
+  uint32_t allowed = counter_flags_ & kinds;
+  if (allowed == 0) allowed = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
+  const uint32_t wanted =
+      immediate ? ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE : ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
+  if ((allowed & wanted) == 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (imported_number_ != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return ZE_RESULT_SUCCESS;
+}
+
+command_signal event::begin_signal() {
+  command_signal signal;
+  signal.target = ref<event>(this);
+  signalled_.store(true, std::memory_order_release);
+  if (slot_ != nullptr) {
+    signal.act = command_signal::action::raise;
+  } else if (shared_ != nullptr) {
+    signal.act = command_signal::action::publish;
+    signal.value = issue_number();
+  } else if (desc_.where == counter_event_desc::storage::aggregate) {
+    signal.act = command_signal::action::add;
+    signal.value = desc_.increment;
+  } else {
+    signal.act = command_signal::action::counter;
+  }
+  return signal;
+}
+
+uint64_t event::issue_number() {
+  return shared_->issued.fetch_add(1, std::memory_order_acq_rel) + 1;
+}
+
+void event::bind_signal(const ref<in_order_counter>& counter, uint64_t number, bool regular_list) {
+  binding_.replace(
+      {wait_point::of(counter->cell, number, futex_scope::process), counter, regular_list});
+}
+
+void event::complete_signal(command_signal::action act, uint64_t value) noexcept {
+  switch (act) {
+    case command_signal::action::none:
+    case command_signal::action::counter:
+      break;
+    case command_signal::action::raise:
+      slot_->cell.raise(1, pool_->wake_scope());
+      break;
+    case command_signal::action::publish:
+      shared_->place_of(value).raise(value, futex_scope::shared);
+      break;
+    case command_signal::action::add: {
+      std::atomic_ref<uint64_t> storage(*desc_.device_address);
+      storage.fetch_add(value, std::memory_order_seq_cst);
+      announce_memory_change();
+      break;
+    }
+  }
+}
+
+void event::set_timestamps(uint64_t start_ns, uint64_t end_ns) noexcept {
+  times_->start_ns.store(start_ns, std::memory_order_relaxed);
+  times_->end_ns.store(std::max(end_ns, start_ns + 1), std::memory_order_relaxed);
+}
+
+std::pair<uint64_t, uint64_t> event::timestamps_ns() const {
+  return {times_->start_ns.load(std::memory_order_relaxed),
+          times_->end_ns.load(std::memory_order_relaxed)};
+}
+
+ze_result_t event::device_address(uint64_t* completion_value, uint64_t* address) {
+  if (!counter_based_) {
+    if (wants_times_) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *completion_value = 1;
+    *address = reinterpret_cast<uint64_t>(&slot_->cell.value);
+    return ZE_RESULT_SUCCESS;
+  }
+  const command_wait now = bind_wait();
+  if (now.point.value == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  *completion_value = now.point.target;
+  if (now.moves) *completion_value += now.counter->run_base.load(std::memory_order_acquire);
+  *address = reinterpret_cast<uint64_t>(now.point.value);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event::export_handle(ipc_handle* out) {
+  if (!counter_based_ || (counter_flags_ & ZE_EVENT_COUNTER_BASED_FLAG_IPC) == 0 || wants_times_ ||
+      shared_ == nullptr || is_imported()) {
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
+  uint64_t number = 0;
+  if (!shares_both_ways()) {
+    number = shared_->issued.load(std::memory_order_acquire);
+    if (number == 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
+  const auto location = sync_heap().locate(shared_);
+  if (!location) return ZE_RESULT_ERROR_UNKNOWN;
+  return export_.make_handle(location->descriptor,
+                             {.kind = ipc_kind::counter_event,
+                              .flags = counter_flags_ | signal_scope_ << 8 | wait_scope_ << 12,
+                              .offset = location->offset,
+                              .bytes = sizeof(shared_counter),
+                              .detail = number},
+                             out);
+}
+
+}  // namespace zevent::driver

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <memory>
+#include <utility>
+
+#include "driver/command.hpp"
+#include "driver/event_binding.hpp"
+#include "driver/event_pool.hpp"
+#include "driver/event_slot.hpp"
+#include "driver/ipc.hpp"
+#include "driver/object.hpp"
+
+namespace zevent::driver {
+
+// How a counter-based event is made, whichever of the functions made it.
+struct counter_event_desc {
+  ze_event_counter_based_flags_t flags = 0;
+  ze_event_scope_flags_t signal_scope = 0;
+  ze_event_scope_flags_t wait_scope = 0;
+
+  // Complete when memory of the user reaches a value: written by the user (external), or added to
+  // by every signal (aggregate).
+  enum class storage { own, external, aggregate } where = storage::own;
+  uint64_t* device_address = nullptr;
+  uint64_t* host_address = nullptr;
+  uint64_t increment = 0;
+  uint64_t completion_value = 0;
+};
+
+// An event, of any of these kinds:
+//
+//   regular         a slot of a pool, 0 or 1
+//   counter-based   bound to the counter of the list that signals it (event_binding)
+//   shared          counter-based with the IPC flag: counts in memory that processes share
+//   aggregate       counter-based, adds to memory of the user
+class event final : public object_of<event, object_kind::event>, public abandonment {
+ public:
+  event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc);
+  static ze_result_t create(context& owner, const counter_event_desc& desc, event** out);
+  static ze_result_t open(context& owner, const ipc_handle& handle, event** out);
+  ~event();
+
+  bool is_counter_based() const { return counter_based_; }
+  ze_event_counter_based_flags_t counter_flags() const { return counter_flags_; }
+  bool is_imported() const { return import_ != nullptr; }
+
+  // Never blocks, takes no lock.
+  ze_result_t query() const noexcept {
+    if (regular_value_ != nullptr) [[likely]] {
+      // Acquire: what the signalling command wrote is seen after the query.
+      return regular_value_->load(std::memory_order_acquire) != 0 ? ZE_RESULT_SUCCESS
+                                                                  : ZE_RESULT_NOT_READY;
+    }
+    return query_counter();
+  }
+
+  ze_result_t host_synchronize(uint64_t timeout_ns);
+  ze_result_t host_signal() noexcept;
+  ze_result_t host_reset() noexcept;
+
+  // Resets a regular event from a command.
+  void reset() noexcept;
+
+  // What an append binds that waits for the event now.
+  command_wait bind_wait();
+
+  // Whether a list of that kind may signal the event; INVALID_ARGUMENT when not.
+  ze_result_t check_signal(bool in_order, bool immediate) const;
+  // What an append does to signal the event; for events bound to a counter `bind_signal` follows.
+  command_signal begin_signal();
+  // Binds to the `number`th command of the list that has this counter.
+  void bind_signal(const ref<in_order_counter>& counter, uint64_t number, bool regular_list);
+  void complete_signal(command_signal::action act, uint64_t value) noexcept;
+  // Events that processes share: the number of one more signal, which makes the event incomplete.
+  uint64_t issue_number();
+
+  bool has_timestamps() const { return times_ != nullptr && wants_times_; }
+  bool has_mapped_timestamps() const { return mapped_times_; }
+  void set_timestamps(uint64_t start_ns, uint64_t end_ns) noexcept;
+  // The times of the last signal by CLOCK_MONOTONIC.
+  std::pair<uint64_t, uint64_t> timestamps_ns() const;
+
+  ze_result_t device_address(uint64_t* completion_value, uint64_t* address);
+  ze_result_t export_handle(ipc_handle* out);
+
+  event_pool* pool() const { return pool_.get(); }
+  context& owner() const { return *context_; }
+  ze_event_scope_flags_t signal_scope() const { return signal_scope_; }
+  ze_event_scope_flags_t wait_scope() const { return wait_scope_; }
+
+  // No signal can come any more: the context is lost, or the process that shares the event is gone.
+  bool is_abandoned() override;
+
+ private:
+  event(context& owner, const counter_event_desc& desc);
+  ze_result_t query_counter() const noexcept;
+  bool waits_for_host_memory() const;
+  bool has_host_address() const;
+  wait_point host_memory_point() const;
+
+  const ref<context> context_;
+  const ref<event_pool> pool_;  // null: not of a pool
+  const ze_event_scope_flags_t signal_scope_;
+  const ze_event_scope_flags_t wait_scope_;
+  const bool counter_based_;
+  const ze_event_counter_based_flags_t counter_flags_;
+  bool wants_times_ = false;
+  bool mapped_times_ = false;
+
+  // Regular events.
+  const std::atomic<uint64_t>* regular_value_ = nullptr;
+  event_slot* slot_ = nullptr;
+
+  // Counter-based events.
+  event_binding binding_;
+  counter_event_desc desc_;
+  std::atomic<bool> signalled_{false};  // an append has signalled it; external storage is left then
+  shared_counter* shared_ = nullptr;    // set where processes share the event
+  uint64_t imported_number_ = 0;        // one-way import: the signal that was exported; else 0
+  ipc_export export_;
+  std::unique_ptr<ipc_import> import_;
+
+  event_times own_times_;
+  event_times* times_ = nullptr;
+};
+
+}  // namespace zevent::driver

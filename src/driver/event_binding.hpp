@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "driver/in_order_counter.hpp"
+#include "driver/sync_cell.hpp"
+
+namespace zevent::driver {
+
+// What a counter-based event stands for at the moment: complete from creation, then the last append
+// that signals it (EV-50, EV-51). Appends replace it; queries read it without a lock.
+class event_binding {
+ public:
+  struct state {
+    wait_point point;               // nothing to wait for: complete
+    ref<in_order_counter> counter;  // keeps what `point` looks at
+    bool moves = false;             // the target counts from the start of the counter's last run
+  };
+
+  void replace(state next);
+
+  // For an append that waits: the state with its references.
+  state current() const;
+
+  // For queries: one look, without a lock. A counter that the event has just left may count for
+  // somebody else already, but its memory is never unmapped.
+  bool is_reached() const;
+
+ private:
+  // Even: stable. The fields are atomics so that a reader that meets a writer reads something,
+  // finds the version changed, and reads again.
+  std::atomic<uint32_t> version_{0};
+  std::atomic<const std::atomic<uint64_t>*> value_{nullptr};
+  std::atomic<uint64_t> target_{0};
+  std::atomic<in_order_counter*> run_of_{nullptr};
+
+  mutable std::mutex mutex_;  // guards state_ and serialises writers
+  state state_;
+};
+
+}  // namespace zevent::driver

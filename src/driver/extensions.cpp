@@ -1,0 +1,36 @@
+#include "driver/extensions.hpp"
+
+#include "api/zex_api.h"
+
+namespace zevent::driver {
+namespace {
+
+constexpr uint32_t version_1_0 = ZE_MAKE_VERSION(1, 0);
+
+// Sorted by name.
+constexpr ze_driver_extension_properties_t supported[] = {
+    {ZEX_COUNTER_BASED_EVENT_EXT_NAME, version_1_0},
+    {ZE_BANDWIDTH_PROPERTIES_EXP_NAME, version_1_0},
+    {ZE_EVENT_POOL_COUNTER_BASED_EXP_NAME, version_1_0},
+    {ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, version_1_0},
+    {ZE_IMMEDIATE_COMMAND_LIST_APPEND_EXP_NAME, version_1_0},
+    {ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME, version_1_0},
+    {ZE_CACHELINE_SIZE_EXT_NAME, version_1_0},
+    {ZE_DEVICE_IP_VERSION_EXT_NAME, version_1_0},
+    {ZE_DEVICE_LUID_EXT_NAME, version_1_0},
+    {ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME, version_1_0},
+    {ZE_DRIVER_DDI_HANDLES_EXT_NAME, ZE_DRIVER_DDI_HANDLES_EXT_VERSION_CURRENT},
+    {ZE_EU_COUNT_EXT_NAME, version_1_0},
+    {ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME, version_1_0},
+    {ZE_MEMORY_FREE_POLICIES_EXT_NAME, version_1_0},
+    {ZE_PCI_PROPERTIES_EXT_NAME, version_1_0},
+    {ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, version_1_0},
+};
+
+}  // namespace
+
+std::span<const ze_driver_extension_properties_t> extensions() {
+  return supported;
+}
+
+}  // namespace zevent::driver

@@ -1,0 +1,45 @@
+#include "driver/in_order_counter.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace zevent::driver {
+
+// Counters that nobody uses at the moment.
+class in_order_counter_store {
+ public:
+  static in_order_counter_store& instance() {
+    static auto* store = new in_order_counter_store;
+    return *store;
+  }
+
+  in_order_counter* take() {
+    const std::lock_guard lock(mutex_);
+    if (free_ == nullptr) return new in_order_counter;
+    in_order_counter* counter = std::exchange(free_, free_->next_free_);
+    counter->references_.store(1, std::memory_order_relaxed);
+    // Values first went to 0 on the way in; waiters from an earlier life are woken for nothing.
+    return counter;
+  }
+
+  void put(in_order_counter* counter) {
+    const std::lock_guard lock(mutex_);
+    counter->cell.value.store(0, std::memory_order_relaxed);
+    counter->run_base.store(0, std::memory_order_relaxed);
+    counter->next_free_ = std::exchange(free_, counter);
+  }
+
+ private:
+  std::mutex mutex_;  // guards free_
+  in_order_counter* free_ = nullptr;
+};
+
+ref<in_order_counter> in_order_counter::create() {
+  return ref<in_order_counter>::adopt(in_order_counter_store::instance().take());
+}
+
+void in_order_counter::recycle() {
+  in_order_counter_store::instance().put(this);
+}
+
+}  // namespace zevent::driver

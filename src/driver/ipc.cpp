@@ -1,0 +1,196 @@
+#include "driver/ipc.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "base/checked_cast.hpp"
+
+namespace zevent::driver {
+namespace {
+
+constexpr size_t page_bytes = 4096;
+
+// FNV-1a: tells a handle from garbage; it is no protection against somebody who makes handles up,
+// which the operating system's own checks on descriptors are.
+uint64_t checksum_of(const ipc_handle& handle) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&handle);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (size_t i = sizeof handle.descriptor; i < offsetof(ipc_handle, checksum); ++i) {
+    hash = (hash ^ bytes[i]) * 0x100000001b3;
+  }
+  return hash;
+}
+
+uint64_t inode_of(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+// When the process started, in clock ticks since boot; 0 when there is no such process, or it is a
+// zombie.
+uint64_t start_time_of(pid_t process) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[1024];
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  // The second field is a name in parentheses that may hold anything; the state and 18 numbers
+  // stand between it and the start time.
+  const char* rest = std::strrchr(text, ')');
+  if (rest == nullptr) return 0;
+  char state = 0;
+  unsigned long long start = 0;
+  const int fields = std::sscanf(rest + 1,
+                                 " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                 "%*s %*s %*s %llu",
+                                 &state, &start);
+  if (fields != 2 || state == 'Z' || state == 'X') return 0;
+  return start;
+}
+
+uint64_t own_start_time() {
+  // Not cached: after fork it is another.
+  return start_time_of(getpid());
+}
+
+// Memory that a handle may name: a memfd, and the one that was meant.
+bool is_meant(int descriptor, const ipc_handle& handle) {
+  if (descriptor < 0) return false;
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || status.st_ino != handle.inode) return false;
+  if (fcntl(descriptor, F_GET_SEALS) < 0) return false;
+  return handle.offset <= static_cast<uint64_t>(status.st_size) &&
+         handle.bytes <= static_cast<uint64_t>(status.st_size) - handle.offset;
+}
+
+// A descriptor of this process for the memory of the handle, to be closed by the caller; -1 when
+// there is no way to it.
+int find_memory(const ipc_handle& handle) {
+  if (is_meant(handle.descriptor, handle)) return fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 0);
+  if (start_time_of(handle.exporter) != handle.exporter_start) return -1;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", handle.exporter, handle.export_descriptor);
+  int found = open(path, O_RDWR | O_CLOEXEC);
+  if (found < 0) {
+    const auto process = static_cast<int>(syscall(SYS_pidfd_open, handle.exporter, 0));
+    if (process < 0) return -1;
+    found = static_cast<int>(syscall(SYS_pidfd_getfd, process, handle.export_descriptor, 0));
+    close(process);
+  }
+  if (found >= 0 && !is_meant(found, handle)) {
+    close(found);
+    found = -1;
+  }
+  return found;
+}
+
+// Who gave out which descriptor.
+struct export_table {
+  std::mutex mutex;  // guards the map and the fields of every ipc_export
+  std::map<int, ipc_export*> by_descriptor;
+
+  static export_table& instance() {
+    static auto* table = new export_table;
+    return *table;
+  }
+};
+
+}  // namespace
+
+ipc_export::~ipc_export() {
+  const std::lock_guard lock(export_table::instance().mutex);
+  close_descriptor();
+}
+
+// A client may have closed the descriptor itself, and the number may be somebody else's by now.
+void ipc_export::close_descriptor() {
+  if (descriptor_ < 0) return;
+  export_table::instance().by_descriptor.erase(descriptor_);
+  if (inode_of(descriptor_) == inode_) close(descriptor_);
+  descriptor_ = -1;
+  handles_ = 0;
+}
+
+ze_result_t ipc_export::make_handle(int memory, const ipc_object& object, ipc_handle* out) {
+  export_table& table = export_table::instance();
+  const std::lock_guard lock(table.mutex);
+  if (descriptor_ >= 0 && inode_of(descriptor_) != inode_) close_descriptor();
+  if (descriptor_ < 0) {
+    descriptor_ = fcntl(memory, F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    inode_ = inode_of(descriptor_);
+    table.by_descriptor[descriptor_] = this;
+  }
+  ++handles_;
+  ipc_handle handle{};
+  handle.descriptor = descriptor_;
+  handle.kind = static_cast<uint32_t>(object.kind) | object.flags << ipc_flags_shift;
+  handle.exporter = getpid();
+  handle.export_descriptor = descriptor_;
+  handle.inode = inode_;
+  handle.exporter_start = own_start_time();
+  handle.offset = object.offset;
+  handle.bytes = object.bytes;
+  handle.detail = object.detail;
+  handle.checksum = checksum_of(handle);
+  *out = handle;
+  return ZE_RESULT_SUCCESS;
+}
+
+bool ipc_export::put(const ipc_handle& handle) {
+  export_table& table = export_table::instance();
+  const std::lock_guard lock(table.mutex);
+  const auto found = table.by_descriptor.find(handle.export_descriptor);
+  if (found == table.by_descriptor.end() || handle.exporter != getpid() ||
+      handle.checksum != checksum_of(handle) || found->second->inode_ != handle.inode) {
+    return false;
+  }
+  if (--found->second->handles_ == 0) found->second->close_descriptor();
+  return true;
+}
+
+ze_result_t ipc_import::open(const ipc_handle& handle, ipc_kind kind,
+                             std::unique_ptr<ipc_import>* out) {
+  const bool is_handle = handle.checksum == checksum_of(handle) &&
+                         (handle.kind & 0xff) == static_cast<uint32_t>(kind) && handle.bytes > 0;
+  if (!is_handle) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const int memory = find_memory(handle);
+  if (memory < 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+
+  std::unique_ptr<ipc_import> opened(new ipc_import);
+  opened->lead_ = handle.offset % page_bytes;
+  opened->mapping_bytes_ = opened->lead_ + handle.bytes;
+  void* const mapping = mmap(nullptr, opened->mapping_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                             memory, checked_cast<off_t>(handle.offset - opened->lead_));
+  close(memory);
+  if (mapping == MAP_FAILED) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  opened->mapping_ = mapping;
+  opened->exporter_ = handle.exporter;
+  opened->exporter_start_ = handle.exporter_start;
+  opened->watched_ =
+      handle.exporter != getpid() && start_time_of(handle.exporter) == handle.exporter_start;
+  *out = std::move(opened);
+  return ZE_RESULT_SUCCESS;
+}
+
+ipc_import::~ipc_import() {
+  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+bool ipc_import::is_orphaned() const {
+  return watched_ && start_time_of(exporter_) != exporter_start_;
+}
+
+}  // namespace zevent::driver

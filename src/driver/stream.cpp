@@ -1,0 +1,266 @@
+#include "driver/stream.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "driver/engine.hpp"
+#include "driver/event.hpp"
+#include "driver/recording.hpp"
+
+namespace zevent::driver {
+namespace {
+
+struct stream_registry {
+  std::mutex mutex;  // guards streams
+  std::set<stream*> streams;
+
+  static stream_registry& instance() {
+    static auto* registry = new stream_registry;
+    return *registry;
+  }
+};
+
+// A wait for a stream ends when its context is lost.
+class context_loss final : public abandonment {
+ public:
+  explicit context_loss(const context& watched) : watched_(watched) {}
+  bool is_abandoned() override { return watched_.is_lost(); }
+
+ private:
+  const context& watched_;
+};
+
+}  // namespace
+
+ref<stream> stream::create(context& owner, device& target, bool in_order) {
+  return ref<stream>::adopt(new stream(owner, target, in_order));
+}
+
+stream::stream(context& owner, device& target, bool in_order)
+    : context_(&owner),
+      target_(target),
+      in_order_(in_order),
+      progress_(in_order_counter::create()),
+      order_(std::make_unique<sequential_completion>()) {
+  stream_registry& registry = stream_registry::instance();
+  const std::lock_guard lock(registry.mutex);
+  registry.streams.insert(this);
+}
+
+stream::~stream() = default;
+
+void stream::drop_reference() {
+  uint32_t held = references_.load(std::memory_order_relaxed);
+  while (held > 1) {
+    if (references_.compare_exchange_weak(held, held - 1, std::memory_order_acq_rel)) return;
+  }
+  // The last one under the registry's lock, so that all() never takes up a stream on its way out.
+  stream_registry& registry = stream_registry::instance();
+  {
+    const std::lock_guard lock(registry.mutex);
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    registry.streams.erase(this);
+  }
+  delete this;
+}
+
+std::vector<ref<stream>> stream::all() {
+  stream_registry& registry = stream_registry::instance();
+  const std::lock_guard lock(registry.mutex);
+  std::vector<ref<stream>> result;
+  result.reserve(registry.streams.size());
+  for (stream* each : registry.streams) result.emplace_back(each);
+  return result;
+}
+
+uint64_t stream::submit(std::unique_ptr<command> work) {
+  uint64_t number = 0;
+  bool was_idle = false;
+  {
+    const std::lock_guard lock(mutex_);
+    number = submitted_.load(std::memory_order_relaxed) + 1;
+    work->number_ = number;
+    inbox_.push(std::move(work));
+    submitted_.store(number, std::memory_order_release);
+    was_idle = std::exchange(is_idle_, false);
+  }
+  if (was_idle) {
+    add_reference();  // dropped by run() when the stream is idle again
+    engine::instance().make_ready(*this);
+  }
+  return number;
+}
+
+ze_result_t stream::synchronize(uint64_t timeout_ns) {
+  return synchronize(submitted(), timeout_ns);
+}
+
+ze_result_t stream::synchronize(uint64_t number, uint64_t timeout_ns) {
+  context_loss check(*context_);
+  const auto point = wait_point::of(progress_->cell, number, futex_scope::process);
+  switch (host_wait(point, timeout_ns, check)) {
+    case host_wait_result::reached:
+      return ZE_RESULT_SUCCESS;
+    case host_wait_result::timed_out:
+      return context_->is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
+    case host_wait_result::abandoned:
+      return ZE_RESULT_ERROR_DEVICE_LOST;
+  }
+  return ZE_RESULT_ERROR_UNKNOWN;
+}
+
+void stream::resume() {
+  engine::instance().make_ready(*this);
+}
+
+void stream::abandon() {
+  abandoned_.store(true, std::memory_order_release);
+  context_->mark_lost();
+}
+
+void stream::run() {
+  while (fetch()) {
+    if (abandoned_.load(std::memory_order_acquire) || context_->is_lost()) {
+      drop_everything();
+      continue;
+    }
+    const blocked_on next = next_obstacle();
+    const bool may_start = !pending_.is_empty() && next.what == obstacle::none;
+    if (may_start && order_->starts_another(in_flight_.size())) {
+      start_next();
+    } else if (!in_flight_.empty()) {
+      complete_one();
+    } else if (may_start) {
+      start_next();
+    } else if (parking_lot::instance().park(*this, next.point, next.check)) {
+      return;  // from here on another thread may be running the stream
+    }
+  }
+  drop_reference();
+}
+
+bool stream::fetch() {
+  if (!pending_.is_empty()) return true;
+  const std::lock_guard lock(mutex_);
+  if (!inbox_.is_empty()) {
+    pending_.take(inbox_);
+  } else if (in_flight_.empty()) {
+    is_idle_ = true;
+    return false;
+  }
+  return true;
+}
+
+stream::blocked_on stream::next_obstacle() const {
+  if (pending_.is_empty()) return {};
+  const command* head = pending_.front();
+  const batch* group = head->is_batch_ ? static_cast<const batch*>(head) : nullptr;
+  if (group != nullptr && group->source_->size() == 0) return {};
+  const command& work = group != nullptr ? group->source_->at(group->position_) : *head;
+
+  // In order within the list that is executed, and among what an in-order stream was given.
+  const size_t siblings = group != nullptr ? group->in_flight_ : 0;
+  if (in_order_ && in_flight_.size() > siblings) return {obstacle::in_flight};
+  if (group != nullptr && group->source_->is_in_order() && siblings > 0) {
+    return {obstacle::in_flight};
+  }
+  if (work.ordering_ == command::order::barrier && work.waits_.empty() && !in_flight_.empty()) {
+    return {obstacle::in_flight};
+  }
+  for (const command_wait& wait : work.waits_) {
+    wait_point point = wait.point;
+    if (wait.moves) {
+      point.target = group != nullptr
+                         ? group->run_.moving_targets[wait.moving_index]
+                         : wait.counter->run_base.load(std::memory_order_acquire) + point.target;
+    }
+    if (!point.is_reached()) return {obstacle::wait, point, wait.source.get()};
+  }
+  return {};
+}
+
+void stream::start_next() {
+  command* head = pending_.front();
+  batch* group = head->is_batch_ ? static_cast<batch*>(head) : nullptr;
+  if (group == nullptr) {
+    last_taken_ = head->number_;
+    in_flight_.push_back({head, pending_.pop(), nullptr});
+  } else if (group->source_->size() > 0) {
+    command& work = group->source_->at(group->position_++);
+    ++group->in_flight_;
+    in_flight_.push_back({&work, nullptr, group});
+  }
+  if (group != nullptr && group->position_ == group->source_->size()) {
+    last_taken_ = group->number_;
+    open_batches_.push_back(pending_.pop());
+    if (group->in_flight_ == 0) retire(nullptr, group);
+  }
+  // A barrier has nothing to do but to be reached.
+  if (!in_flight_.empty() && in_flight_.back().work->ordering_ == command::order::barrier) {
+    complete_at(in_flight_.size() - 1);
+  }
+}
+
+void stream::complete_one() {
+  complete_at(order_->completes_next(in_flight_.size()));
+}
+
+void stream::complete_at(size_t position) {
+  started_command chosen = std::move(in_flight_[position]);
+  in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(position));
+  execute(*chosen.work, chosen.group);
+  if (chosen.group != nullptr) --chosen.group->in_flight_;
+  retire(std::move(chosen.alone), chosen.group);
+}
+
+void stream::execute(command& work, const batch* group) {
+  event* signalled = work.signal_.target.get();
+  const bool timed = signalled != nullptr && signalled->has_timestamps();
+  const uint64_t start_ns = timed ? device_clock::host_now_ns() : 0;
+  if (work.run() != ZE_RESULT_SUCCESS) {
+    abandon();
+    return;
+  }
+  if (signalled == nullptr) return;
+  if (timed) signalled->set_timestamps(start_ns, device_clock::host_now_ns());
+  const command_signal& signal = work.signal_;
+  uint64_t value = signal.value;
+  if (group != nullptr && signal.act == command_signal::action::counter) {
+    group->source_->counter()->cell.raise(group->run_.counter_base + value, futex_scope::process);
+  } else if (group != nullptr && signal.act == command_signal::action::publish) {
+    value = group->run_.published[signal.published_index];
+  }
+  signalled->complete_signal(signal.act, value);
+}
+
+// The event is signalled before the progress is raised: whoever has synchronised with the list
+// finds its events complete.
+void stream::retire(std::unique_ptr<command> alone, batch* group) {
+  if (abandoned_.load(std::memory_order_relaxed)) return;
+  if (group != nullptr) {
+    if (group->in_flight_ > 0 || group->position_ < group->source_->size()) return;
+    const auto found = std::find_if(open_batches_.begin(), open_batches_.end(),
+                                    [&](const auto& each) { return each.get() == group; });
+    alone = std::move(*found);
+    open_batches_.erase(found);
+  }
+  raise_progress();
+}
+
+void stream::raise_progress() {
+  uint64_t first_open = last_taken_ + 1;
+  for (const started_command& each : in_flight_) {
+    if (each.alone) first_open = std::min(first_open, each.work->number_);
+  }
+  for (const auto& each : open_batches_) first_open = std::min(first_open, each->number_);
+  progress_->cell.raise(first_open - 1, futex_scope::process);
+}
+
+void stream::drop_everything() {
+  in_flight_.clear();
+  open_batches_.clear();
+  pending_.clear();
+}
+
+}  // namespace zevent::driver

@@ -1,0 +1,108 @@
+#include "driver/sync_cell.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "driver/device_clock.hpp"
+#include "driver/parking_lot.hpp"
+
+namespace zevent::driver {
+namespace {
+
+// How long a sleeper goes without looking whether its wait has become pointless.
+constexpr uint64_t abandonment_check_ns = 50'000'000;
+
+// Memory of the user is polled: soon at first, then less often.
+constexpr uint64_t first_poll_ns = 20'000;
+constexpr uint64_t slowest_poll_ns = 500'000;
+
+// A signal that comes within about a microsecond is met without a system call.
+constexpr int spins_before_sleep = 60;
+
+// Changes whenever the driver adds to memory of the user; those who poll such memory sleep on it.
+std::atomic<uint32_t>& memory_changes() {
+  static auto* word = new std::atomic<uint32_t>{0};
+  return *word;
+}
+
+void relax_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+bool spin_until_reached(const wait_point& point) {
+  for (int i = 0; i < spins_before_sleep; ++i) {
+    if (point.is_reached()) return true;
+    relax_cpu();
+  }
+  return false;
+}
+
+void sleep_on_cell(const wait_point& point, uint64_t at_most_ns) {
+  sync_cell& cell = *point.cell;
+  const uint32_t sequence = cell.sequence.load(std::memory_order_acquire);
+  cell.waiters.fetch_or(sync_cell::host_waits, std::memory_order_seq_cst);
+  if (cell.value.load(std::memory_order_seq_cst) >= point.target) return;
+  futex_wait(cell.sequence, sequence, point.scope, at_most_ns);
+}
+
+void sleep_on_memory(const wait_point& point, uint64_t at_most_ns) {
+  const uint32_t sequence = memory_changes().load(std::memory_order_seq_cst);
+  if (point.is_reached()) return;
+  futex_wait(memory_changes(), sequence, futex_scope::process, at_most_ns);
+}
+
+}  // namespace
+
+void sync_cell::wake(futex_scope scope) {
+  const uint32_t told = waiters.fetch_and(~host_waits, std::memory_order_seq_cst);
+  if ((told & host_waits) != 0) {
+    sequence.fetch_add(1, std::memory_order_seq_cst);
+    futex_wake(sequence, scope);
+  }
+  if ((told & stream_waits) != 0) parking_lot::instance().unpark(*this);
+}
+
+void announce_memory_change() {
+  memory_changes().fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(memory_changes(), futex_scope::process);
+}
+
+void sleep_until_memory_changes(uint64_t at_most_ns) {
+  futex_wait(memory_changes(), memory_changes().load(std::memory_order_seq_cst),
+             futex_scope::process, at_most_ns);
+}
+
+host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandonment& check) {
+  if (point.is_reached()) return host_wait_result::reached;
+  if (timeout_ns == 0) return host_wait_result::timed_out;
+  if (spin_until_reached(point)) return host_wait_result::reached;
+
+  const uint64_t start_ns = device_clock::host_now_ns();
+  const uint64_t deadline_ns =
+      timeout_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + timeout_ns;
+  uint64_t poll_ns = first_poll_ns;
+  uint64_t now_ns = start_ns;
+  while (!point.is_reached()) {
+    if (now_ns >= deadline_ns) return host_wait_result::timed_out;
+    if (check.is_abandoned()) {
+      return point.is_reached() ? host_wait_result::reached : host_wait_result::abandoned;
+    }
+    const uint64_t left_ns = deadline_ns - now_ns;
+    if (left_ns < 1000) {
+      sched_yield();  // a client that waits in a loop of tiny timeouts leaves the core to the
+                      // engine
+    } else if (point.cell != nullptr) {
+      sleep_on_cell(point, std::min(left_ns, abandonment_check_ns));
+    } else {
+      sleep_on_memory(point, std::min(left_ns, poll_ns));
+      poll_ns = std::min(poll_ns * 2, slowest_poll_ns);
+    }
+    now_ns = device_clock::host_now_ns();
+  }
+  return host_wait_result::reached;
+}
+
+}  // namespace zevent::driver
