@@ -2,25 +2,29 @@
 """Generates the parts of zevent that must know all of Level Zero, from its headers.
 
 generate.py --include DIR --zex src/api/zex_api.h --output DIR
+generate.py --include DIR --zex src/api/zex_api.h --dump-json
 
 DIR of --include holds level_zero/ze_api.h and its like. docs/api-model.md says what is read and
 what is written."""
 
 import argparse
-import json
 import os
 
+from ddi_history import load_history
 from driver_entries import driver_files
 from headers import read_headers
-
-HERE = os.path.dirname(os.path.abspath(__file__))
+from model import build_model
+from model_cpp import model_file
+from model_json import model_json
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--include", required=True, help="folder that holds level_zero/")
     parser.add_argument("--zex", required=True, help="header of the functions no header declares")
-    parser.add_argument("--output", required=True, help="folder to write to")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--output", help="folder to write the C++ files to")
+    wanted.add_argument("--dump-json", action="store_true", help="print the model")
     return parser.parse_args()
 
 
@@ -36,11 +40,18 @@ def write_if_changed(path, text):
 
 def main():
     arguments = parse_arguments()
-    with open(os.path.join(HERE, "table_history.json"), encoding="utf-8") as file:
-        history = json.load(file)
+    history = load_history()
     headers = read_headers(arguments.include, arguments.zex)
+    model = build_model(headers, history)
+    if arguments.dump_json:
+        print(model_json(model, headers))
+        return
+    if model.unknown:
+        raise SystemExit("generate.py: what these point at is not known; see docs/api-model.md:\n  "
+                         + "\n  ".join(model.unknown))
     os.makedirs(arguments.output, exist_ok=True)
-    for name, text in driver_files(headers, history).items():
+    files = driver_files(headers, history) | {"model.cpp": model_file(model, headers, history)}
+    for name, text in files.items():
         write_if_changed(os.path.join(arguments.output, name), text)
 
 

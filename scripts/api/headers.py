@@ -72,6 +72,14 @@ class Headers:
     enumerations: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
     typedefs: dict = field(default_factory=dict)  # name -> cindex.Type, of those that are neither
+    aliases: dict = field(default_factory=dict)   # second name of a struct or enum -> its first
+
+    def record_of(self, type_name):
+        """The record that a type name stands for, or None."""
+        return self.records.get(self.aliases.get(type_name, type_name))
+
+    def enumeration_of(self, type_name):
+        return self.enumerations.get(self.aliases.get(type_name, type_name))
 
 
 def load_libclang():
@@ -154,13 +162,15 @@ class _Reader:
     def typedef(self, cursor, api):
         name = cursor.spelling
         declaration = cursor.underlying_typedef_type.get_canonical().get_declaration()
-        if declaration.kind == CursorKind.ENUM_DECL and declaration.type.spelling != name:
-            self.enumeration(name, declaration, api)
-        elif declaration.kind in (CursorKind.STRUCT_DECL, CursorKind.UNION_DECL):
-            if declaration.is_definition():
-                self.record(name, declaration, api)
-        else:
+        if declaration.kind not in (CursorKind.ENUM_DECL, CursorKind.STRUCT_DECL,
+                                    CursorKind.UNION_DECL):
             self.out.typedefs[name] = cursor.underlying_typedef_type
+        elif declaration.spelling.lstrip("_") != name:
+            self.out.aliases[name] = declaration.spelling.lstrip("_")
+        elif declaration.kind == CursorKind.ENUM_DECL:
+            self.enumeration(name, declaration, api)
+        elif declaration.is_definition():
+            self.record(name, declaration, api)
 
     def enumeration(self, name, declaration, api):
         values = [(v.spelling, v.enum_value, self.trailing_comment(v, v.extent.end.line + 1))

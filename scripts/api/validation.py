@@ -107,7 +107,7 @@ class _Condition:
         parameter = self.parameters.get(name)
         if parameter is None or not member:
             return parameter and parameter.type.spelling
-        record = self.headers.records.get(parameter.type.get_pointee().spelling.replace("const ", ""))
+        record = self.headers.record_of(parameter.type.get_pointee().spelling.replace("const ", ""))
         found = record and [f for f in record.fields if f.name == member]
         return found[0].type.spelling if found else None
 
@@ -117,7 +117,7 @@ class _Condition:
         if len(tokens) != 3 or tokens[1] != "<":
             return None
         kind = (self.type_of(tokens[2]) or "").replace("const ", "")
-        bits = self.headers.enumerations.get(re.sub(r"_flags_t$", "_flag_t", kind))
+        bits = self.headers.enumeration_of(re.sub(r"_flags_t$", "_flag_t", kind))
         if bits is None:
             return None
         values = [v for n, v, _ in bits.values if not n.endswith("_FORCE_UINT32")]

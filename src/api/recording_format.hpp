@@ -163,14 +163,15 @@ struct completion_record {
 };
 static_assert(sizeof(completion_record) == 24);
 
-// "The records from here on are thread `thread`'s". The first record of a segment is of this kind
+// "The records from here on are thread `thread`'s": calls are always some thread's; facts, counters
+// and blobs may be nobody's. The first record of a segment is of this kind
 // (one that has none was claimed but never used). A segment that a thread left when it ended is
 // handed to another: a segment may hold several stretches.
 struct thread_record {
   record_header header;
-  uint32_t thread;     // 1, 2, … in the order of their first calls; 0: the recorder's own records
+  uint32_t thread;     // 1, 2, … in the order of their first calls; 0: nobody's (see stretch)
   uint32_t thread_id;  // the kernel's
-  uint64_t stretch;    // 0, 1, …: the order of the stretches of this thread
+  uint64_t stretch;    // 0, 1, …: the order of the stretches of this thread; of 0 there is none
   char name[16];       // null-terminated
 };
 static_assert(sizeof(thread_record) == 40);

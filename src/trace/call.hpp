@@ -16,6 +16,15 @@ enum call_flag : uint8_t {
   call_injected = 2,  // made by a tool, not by the program
 };
 
+// Results that are not errors, by their numbers in ze_result_t: a trace may be newer or older than
+// the headers of this build.
+constexpr bool is_error(uint32_t result) {
+  constexpr uint32_t success = 0, not_ready = 1, build_retry = 0x7ff00005,
+                     build_deferred = 0x7ff00006, dropped_data = 0x70020001;
+  return result != success && result != not_ready && result != build_retry &&
+         result != build_deferred && result != dropped_data;
+}
+
 // What every call has. Arguments are apart: most readers skip most of them.
 struct call {
   call_number number{};
@@ -27,6 +36,7 @@ struct call {
   uint8_t flags = 0;         // of call_flag
 
   bool returned() const { return (flags & call_returned) != 0; }
+  bool failed() const { return returned() && is_error(result); }
   bool injected() const { return (flags & call_injected) != 0; }
   uint64_t end_ns() const { return start_ns + duration_ns; }
 };

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/byte_writer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
-#include "trace/byte_writer.hpp"
+#include "base/untrusted_reader.hpp"
+#include "trace/byte_matrix.hpp"
 #include "trace/column.hpp"
-#include "trace/untrusted_reader.hpp"
 
 namespace zevent::trace {
 namespace {
@@ -28,17 +29,6 @@ constexpr uint16_t arguments_stream = 3;
 
 constexpr size_t calls_per_block = 32768;
 constexpr uint64_t argument_bytes_per_block = uint64_t{8} << 20;
-
-// Rows to columns of bytes. Works on tiles, so that both sides stay in the cache.
-void transpose(std::span<const std::byte> from, size_t rows, size_t width, std::byte* to) {
-  constexpr size_t tile = 64;
-  for (size_t first_row = 0; first_row < rows; first_row += tile) {
-    const size_t last_row = std::min(rows, first_row + tile);
-    for (size_t column = 0; column < width; ++column)
-      for (size_t row = first_row; row < last_row; ++row)
-        to[column * rows + row] = from[row * width + column];
-  }
-}
 
 }  // namespace
 
@@ -73,14 +63,14 @@ result<void> call_block_writer::write(chunk_writer& file) {
 
   byte_writer shapes;
   std::vector<std::byte> tables(argument_bytes_);
-  std::byte* next = tables.data();
+  auto room = std::span(tables);
   for (const auto& each : shape_table_) {
     shapes.varint(each.function);
     shapes.varint(each.input_bytes);
     shapes.varint(each.output_bytes);
     if (const auto width = each.input_bytes + each.output_bytes; width != 0)
-      transpose(each.rows, each.rows.size() / width, width, next);
-    next += each.rows.size();
+      transpose_bytes(each.rows, each.rows.size() / width, width, room.first(each.rows.size()));
+    room = room.subspan(each.rows.size());
   }
 
   std::vector<uint64_t> deltas(starts_.size());
@@ -187,10 +177,10 @@ result<void> call_block::load_arguments() {
   for (size_t i = 0; i < shape_table_.size(); ++i) {
     const auto& each = shape_table_[i];
     const auto width = static_cast<size_t>(each.input_bytes + each.output_bytes);
+    const auto offset = static_cast<size_t>(each.first_row_offset);
     const auto bytes = rows_of_shape[i] * width;
-    // Columns to rows is the same exchange with the sides named the other way round.
-    transpose(std::span(*tables).subspan(static_cast<size_t>(each.first_row_offset), bytes), width,
-              rows_of_shape[i], argument_bytes_.data() + each.first_row_offset);
+    transpose_bytes(std::span(*tables).subspan(offset, bytes), width, rows_of_shape[i],
+                    std::span(argument_bytes_).subspan(offset, bytes));
   }
   arguments_loaded_ = true;
   return {};

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/byte_writer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
-#include "trace/byte_writer.hpp"
-#include "trace/untrusted_reader.hpp"
+#include "base/untrusted_reader.hpp"
 
 namespace zevent::trace {
 namespace {

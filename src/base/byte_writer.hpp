@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zevent::trace {
+namespace zevent {
 
 // Appends what untrusted_reader reads.
 class byte_writer {
@@ -44,4 +44,4 @@ class byte_writer {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace zevent::trace
+}  // namespace zevent

@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
-namespace zevent::trace {
+namespace zevent {
 
 static_assert(std::endian::native == std::endian::little,
-              "traces are little-endian and are read by copying");
+              "files are little-endian and are read by copying");
 
 // Reads numbers and runs of bytes from memory that may hold anything. A read past the end gives
 // zeros and makes the reader fail for good: a caller may read several fields and ask ok() once.
@@ -66,4 +66,4 @@ class untrusted_reader {
   bool ok_ = true;
 };
 
-}  // namespace zevent::trace
+}  // namespace zevent

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "api/model.hpp"
+#include "api/value.hpp"
+
+namespace zevent::api {
+
+struct print_options {
+  size_t max_items = 8;   // elements of an array; the rest are counted
+  size_t max_bytes = 16;  // of untyped memory
+  size_t max_text = 80;   // characters of a string
+  // How an object is called; 0 is always "null". Unset: its value, 0x7f….
+  std::function<std::string(const handle_class&, uint64_t)> handle_name;
+};
+
+// zeEventPoolCreate(hContext=0x…, desc={flags=HOST_VISIBLE|KERNEL_TIMESTAMP, count=2},
+//   numDevices=0, phDevices=null, phEventPool=→0x…) → SUCCESS
+//
+// What came out stands behind an arrow. `outputs` is null and `result` unset for a call that did
+// not return; `result` is not looked at for functions that return no ze_result_t.
+std::string print_call(const model& m, const call_values& inputs, const call_values* outputs,
+                       std::optional<uint32_t> result, const print_options& options = {});
+
+// {flags=HOST_VISIBLE, count=2}
+std::string print_value(const model& m, const value& v, const print_options& options = {});
+
+// A record in live memory, with everything it points at.
+std::string print_struct(const model& m, const record& r, const void* address,
+                         const print_options& options = {});
+
+// SUCCESS, or the number of a result that the model does not know.
+std::string print_result(const model& m, uint32_t result);
+
+}  // namespace zevent::api

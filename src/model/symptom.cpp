@@ -1,0 +1,173 @@
+#include "model/symptom.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <utility>
+
+#include "trace/call_filter.hpp"
+
+namespace zevent::model {
+namespace {
+
+constexpr std::string_view forms =
+    "CALL>DURATION, CALL result=NAME, hang, crash[=SIGNAL], exit=N or memory";
+
+constexpr std::string_view result_prefix = "ZE_RESULT_";
+
+constexpr std::array<std::pair<std::string_view, int>, 8> signals = {{{"SIGABRT", SIGABRT},
+                                                                      {"SIGBUS", SIGBUS},
+                                                                      {"SIGFPE", SIGFPE},
+                                                                      {"SIGILL", SIGILL},
+                                                                      {"SIGKILL", SIGKILL},
+                                                                      {"SIGSEGV", SIGSEGV},
+                                                                      {"SIGTERM", SIGTERM},
+                                                                      {"SIGTRAP", SIGTRAP}}};
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+template <typename Number>
+std::optional<Number> parse_whole(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+result<call_pattern> parse_call(std::string_view text) {
+  if (const auto number = parse_whole<uint64_t>(text)) return call_pattern{*number, ""};
+  const bool starts_as_name = !text.empty() && (text[0] < '0' || text[0] > '9');
+  const bool is_glob = starts_as_name && std::all_of(text.begin(), text.end(), [](char c) {
+                         return is_name_character(c) || c == '*' || c == '?';
+                       });
+  if (!is_glob) return fail("'{}' is neither a call number nor a function name", text);
+  return call_pattern{std::nullopt, std::string(text)};
+}
+
+result<symptom> parse_slow_call(std::string_view call_text, std::string_view duration_text) {
+  const auto call = parse_call(call_text);
+  if (!call) return tl::unexpected(call.error());
+  const auto duration = trace::parse_duration_ns(duration_text);
+  if (!duration) return fail("'{}' is not a duration; write 100us, 1.5ms or 2s", duration_text);
+  return slow_call{*call, *duration};
+}
+
+result<symptom> parse_call_with_result(std::string_view call_text, std::string_view name) {
+  const auto call = parse_call(call_text);
+  if (!call) return tl::unexpected(call.error());
+  if (name.starts_with(result_prefix)) name.remove_prefix(result_prefix.size());
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character))
+    return fail("'{}' is not the name of a result", name);
+  return call_with_result{*call, std::string(name)};
+}
+
+result<symptom> parse_crash(std::string_view text) {
+  for (const auto& [name, number] : signals)
+    if (name == text || name.substr(3) == text) return crash{number};
+  const auto number = parse_whole<int>(text);
+  if (number && *number > 0 && *number < NSIG) return crash{*number};
+  return fail("'{}' is not a signal; write SIGSEGV or 11", text);
+}
+
+std::string text_of(const call_pattern& call) {
+  return call.number ? std::to_string(*call.number) : call.function;
+}
+
+std::string duration_text(uint64_t ns) {
+  if (ns % 1'000'000'000 == 0) return fmt::format("{}s", ns / 1'000'000'000);
+  if (ns % 1'000'000 == 0) return fmt::format("{}ms", ns / 1'000'000);
+  if (ns % 1'000 == 0) return fmt::format("{}us", ns / 1'000);
+  return fmt::format("{}ns", ns);
+}
+
+bool is_meant(const call_pattern& pattern, const call_facts& call) {
+  return pattern.number ? *pattern.number == call.number
+                        : trace::matches_glob(call.function, pattern.function);
+}
+
+template <typename... Functions>
+struct overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <typename... Functions>
+overloaded(Functions...) -> overloaded<Functions...>;
+
+}  // namespace
+
+result<symptom> parse_symptom(std::string_view whole) {
+  const auto text = trimmed(whole);
+  if (text == "hang") return hang{};
+  if (text == "memory") return memory_differs{};
+  if (text == "crash") return crash{};
+  if (text.starts_with("crash=")) return parse_crash(text.substr(6));
+  if (text.starts_with("exit=")) {
+    const auto status = parse_whole<int>(text.substr(5));
+    if (!status || *status < 0 || *status > 255)
+      return fail("'{}' is not an exit status from 0 to 255", text.substr(5));
+    return exit_status{*status};
+  }
+  if (const auto greater = text.find('>'); greater != std::string_view::npos)
+    return parse_slow_call(trimmed(text.substr(0, greater)), trimmed(text.substr(greater + 1)));
+  if (const auto word = text.find(" result="); word != std::string_view::npos)
+    return parse_call_with_result(trimmed(text.substr(0, word)), trimmed(text.substr(word + 8)));
+  if (text.starts_with("result=")) return parse_call_with_result("*", trimmed(text.substr(7)));
+  return fail("'{}' is not a symptom; write {}", text, forms);
+}
+
+std::string to_text(const symptom& shown) {
+  return std::visit(overloaded{
+                        [](const slow_call& s) {
+                          return fmt::format("{}>{}", text_of(s.call),
+                                             duration_text(s.longer_than_ns));
+                        },
+                        [](const call_with_result& s) {
+                          return fmt::format("{} result={}", text_of(s.call), s.result);
+                        },
+                        [](const hang&) { return std::string("hang"); },
+                        [](const crash& s) {
+                          if (!s.signal) return std::string("crash");
+                          for (const auto& [name, number] : signals)
+                            if (number == *s.signal) return fmt::format("crash={}", name);
+                          return fmt::format("crash={}", *s.signal);
+                        },
+                        [](const exit_status& s) { return fmt::format("exit={}", s.status); },
+                        [](const memory_differs&) { return std::string("memory"); },
+                    },
+                    shown);
+}
+
+bool shows(const symptom& wanted, const call_facts& call) {
+  return std::visit(
+      overloaded{
+          [&](const slow_call& s) {
+            return call.returned && call.duration_ns > s.longer_than_ns && is_meant(s.call, call);
+          },
+          [&](const call_with_result& s) {
+            return call.returned && call.result_name == s.result && is_meant(s.call, call);
+          },
+          [&](const hang&) { return !call.returned; },
+          [](const crash&) { return false; },
+          [](const exit_status&) { return false; },
+          [](const memory_differs&) { return false; },
+      },
+      wanted);
+}
+
+bool shows_at_end(const symptom& wanted, int exit_code, int signal) {
+  if (const auto* crashed = std::get_if<crash>(&wanted))
+    return signal != 0 && (!crashed->signal || *crashed->signal == signal);
+  if (const auto* ended = std::get_if<exit_status>(&wanted))
+    return signal == 0 && exit_code == ended->status;
+  return false;
+}
+
+}  // namespace zevent::model

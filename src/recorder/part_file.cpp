@@ -1,0 +1,306 @@
+#include "recorder/part_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "base/checked_cast.hpp"
+#include "base/invariant.hpp"
+#include "recorder/tick_clock.hpp"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace zevent::recorder {
+namespace {
+
+using recording::file_header;
+using recording::part_state;
+using recording::segment_header;
+
+constexpr uint64_t largest_chunk_bytes = 64 * segment_unit_bytes;
+constexpr size_t segments_kept_ready = 4;
+constexpr mode_t private_file = 0600;
+constexpr mode_t private_folder = 0700;
+
+std::string host_name() {
+  char name[64] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "host";
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '/', '_');
+  return text;
+}
+
+// Field 22 of /proc/self/stat; the second field may hold blanks and brackets.
+uint64_t process_start() {
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char buffer[1024];
+  const ssize_t bytes = read(file, buffer, sizeof(buffer));
+  close(file);
+  const std::string text(buffer, bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  size_t at = text.rfind(')');
+  if (at == std::string::npos) return 0;
+  for (int field = 2; field < 22; ++field) {
+    at = text.find(' ', at + 1);
+    if (at == std::string::npos) return 0;
+  }
+  return std::strtoull(text.c_str() + at, nullptr, 10);
+}
+
+uint64_t whole_units(uint64_t bytes) {
+  return (bytes + segment_unit_bytes - 1) / segment_unit_bytes * segment_unit_bytes;
+}
+
+template <typename T>
+void store_release(T& target, T value) {
+  std::atomic_ref<T>(target).store(value, std::memory_order_release);
+}
+
+}  // namespace
+
+result<part_file*> part_file::create(const std::string& folder, recording::memory_mode memory) {
+  auto* part = new part_file;
+  if (auto opened = part->open(folder, memory); !opened) {
+    if (part->file_ >= 0) ::close(part->file_);
+    delete part;
+    return tl::unexpected(opened.error());
+  }
+  return part;
+}
+
+result<void> part_file::open(const std::string& folder, recording::memory_mode memory) {
+  if (mkdir(folder.c_str(), private_folder) != 0 && errno != EEXIST)
+    return fail("cannot make {}: {}", folder, std::strerror(errno));
+  const std::string host = host_name();
+  for (int n = 0; file_ < 0; ++n) {
+    path_ = fmt::format("{}/{}-{}-{}{}", folder, host, getpid(), n, recording::part_suffix);
+    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, private_file);
+    if (file_ < 0 && errno != EEXIST)
+      return fail("cannot make {}: {}", path_, std::strerror(errno));
+  }
+  if (!allocate(0, sizeof(file_header)))
+    return fail("cannot write {}: {}", path_, std::strerror(errno));
+  file_bytes_ = sizeof(file_header);
+  void* memory_of_header =
+      mmap(nullptr, sizeof(file_header), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (memory_of_header == MAP_FAILED) return fail("cannot map {}: {}", path_, std::strerror(errno));
+  if (!fault_in({static_cast<std::byte*>(memory_of_header), 0, sizeof(file_header)}))
+    return fail("cannot write {}: {}", path_, std::strerror(errno));
+
+  header_ = static_cast<file_header*>(memory_of_header);
+  header_->version = recording::format_version;
+  header_->header_bytes = sizeof(file_header);
+  header_->segment_unit_bytes = segment_unit_bytes;
+  header_->process_id = checked_cast<uint32_t>(getpid());
+  header_->parent_process_id = checked_cast<uint32_t>(getppid());
+  header_->process_start = process_start();
+  header_->open_ticks = ticks();
+  header_->ticks_per_second = estimate_ticks_per_second();
+  header_->clock = process_clock;
+  header_->state = part_state::recording;
+  header_->memory = memory;
+  std::strncpy(header_->host, host.c_str(), sizeof(header_->host) - 1);
+  store_release(header_->magic, recording::file_magic);
+  return {};
+}
+
+// A file that may not grow raises SIGXFSZ, which would be the program's: ask before.
+bool part_file::allocate(uint64_t offset, uint64_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      offset + bytes > limit.rlim_cur) {
+    errno = EFBIG;
+    return false;
+  }
+  int status = 0;
+  do {
+    status = fallocate(file_, 0, checked_cast<off_t>(offset), checked_cast<off_t>(bytes));
+  } while (status != 0 && errno == EINTR);
+  if (status == 0) return true;
+  // Some file systems cannot reserve space; there, fault_in finds out.
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+  return ftruncate(file_, checked_cast<off_t>(offset + bytes)) == 0;
+}
+
+bool part_file::fault_in(const mapped_segment& segment) {
+  int status = 0;
+  do {
+    status = madvise(segment.begin, segment.bytes, MADV_POPULATE_WRITE);
+  } while (status != 0 && errno == EINTR);
+  if (status == 0) return true;
+  if (errno != EINVAL) {
+    // The kernel says "bad address" for a page that the file system could not provide.
+    if (errno == EFAULT) errno = ENOSPC;
+    return false;
+  }
+  // Kernels before 5.14: writing zeros through the descriptor allocates the pages just as well.
+  static constexpr std::byte zeros[4096] = {};
+  for (uint64_t at = 0; at < segment.bytes; at += sizeof(zeros))
+    if (!write_all(segment.file_offset + at, zeros)) return false;
+  return true;
+}
+
+bool part_file::grow(uint64_t bytes) {
+  if (!allocate(file_bytes_, bytes)) return false;
+  void* begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
+                     checked_cast<off_t>(file_bytes_));
+  if (begin == MAP_FAILED) return false;
+  chunks_.push_back({static_cast<std::byte*>(begin), file_bytes_, bytes});
+  file_bytes_ += bytes;
+  return true;
+}
+
+std::optional<mapped_segment> part_file::cut_segment(uint64_t bytes) {
+  if (bytes > segment_unit_bytes) {
+    if (!grow(bytes)) return std::nullopt;
+  } else if (chunks_.empty() || chunks_.back().given_bytes == chunks_.back().bytes) {
+    if (!grow(next_chunk_bytes_)) return std::nullopt;
+    next_chunk_bytes_ = std::min(2 * next_chunk_bytes_, largest_chunk_bytes);
+  }
+  chunk& last = chunks_.back();
+  const mapped_segment segment{last.begin + last.given_bytes, last.file_offset + last.given_bytes,
+                               bytes};
+  last.given_bytes += bytes;
+  ++last.live_segments;
+  return segment;
+}
+
+std::optional<mapped_segment> part_file::take_segment(uint64_t least_bytes) {
+  if (stopped()) return std::nullopt;
+  const uint64_t bytes = whole_units(least_bytes);
+  std::unique_lock lock(mutex_);
+  if (++segments_taken_ == 3) start_helper();
+  if (bytes == segment_unit_bytes && !ready_.empty()) {
+    const mapped_segment segment = ready_.front();
+    ready_.erase(ready_.begin());
+    lock.unlock();
+    segment_was_taken_.notify_one();
+    return segment;
+  }
+  const auto segment = cut_segment(bytes);
+  lock.unlock();
+  if (segment && fault_in(*segment)) return segment;
+  stop("the recording cannot grow", errno);
+  return std::nullopt;
+}
+
+void part_file::release_segment(const mapped_segment& segment) {
+  const std::lock_guard lock(mutex_);
+  const auto owner = std::find_if(chunks_.begin(), chunks_.end(), [&](const chunk& c) {
+    return segment.begin >= c.begin && segment.begin < c.begin + c.bytes;
+  });
+  ZEVENT_INVARIANT(owner != chunks_.end());
+  --owner->live_segments;
+  if (owner->live_segments == 0 && owner->given_bytes == owner->bytes) {
+    munmap(owner->begin, owner->bytes);
+    chunks_.erase(owner);
+  }
+}
+
+bool part_file::write_all(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file_, bytes.data(), bytes.size(), checked_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+bool part_file::write_large_blob(const recording::thread_record& owner,
+                                 const recording::blob_record& blob,
+                                 std::span<const std::byte> content) {
+  if (stopped()) return false;
+  const segment_header segment{
+      recording::segment_magic,
+      whole_units(sizeof(segment_header) + sizeof(owner) + sizeof(blob) + content.size())};
+  uint64_t offset = 0;
+  bool written = false;
+  {
+    const std::lock_guard lock(mutex_);
+    offset = file_bytes_;
+    written = allocate(offset, segment.bytes);
+    if (written) file_bytes_ += segment.bytes;
+  }
+  // The segment's magic goes last: until then a reader steps over all of this.
+  const uint64_t owner_at = offset + sizeof(segment);
+  const uint64_t blob_at = owner_at + sizeof(owner);
+  written = written && write_all(owner_at, std::as_bytes(std::span(&owner, 1))) &&
+            write_all(blob_at, std::as_bytes(std::span(&blob, 1))) &&
+            write_all(blob_at + sizeof(blob), content) &&
+            write_all(offset + offsetof(segment_header, bytes),
+                      std::as_bytes(std::span(&segment.bytes, 1))) &&
+            write_all(offset, std::as_bytes(std::span(&segment.magic, 1)));
+  if (!written) stop("the recording cannot grow", errno);
+  return written;
+}
+
+void part_file::stop(const std::string& reason, int error_number) {
+  if (stopped_.exchange(true, std::memory_order_acq_rel)) return;
+  header_->stop_ticks = ticks();
+  header_->stop_error = static_cast<uint32_t>(error_number);
+  const std::string text = fmt::format("{}: {}", reason, std::strerror(error_number));
+  std::strncpy(header_->stop_reason, text.c_str(), sizeof(header_->stop_reason) - 1);
+  store_release(header_->state, part_state::stopped);
+  const std::string message =
+      fmt::format("zevent: recording stopped: {} ({}); the program goes on\n", text, path_);
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+}
+
+void part_file::close() {
+  auto expected = part_state::recording;
+  std::atomic_ref(header_->state)
+      .compare_exchange_strong(expected, part_state::closed, std::memory_order_release);
+}
+
+void part_file::abandon_in_child() {
+  for (const chunk& c : chunks_)
+    mmap(c.begin, c.bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mmap(header_, sizeof(file_header), PROT_READ | PROT_WRITE,
+       MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ::close(file_);
+}
+
+void part_file::start_helper() {
+  // The program's signals are none of the helper's business.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([this] { keep_segments_ready(); }).detach();
+  } catch (const std::system_error&) {
+    // Without a helper each thread prepares its own segments.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void part_file::keep_segments_ready() {
+  pthread_setname_np(pthread_self(), "zevent-record");
+  std::unique_lock lock(mutex_);
+  while (!stopped()) {
+    if (ready_.size() >= segments_kept_ready) {
+      segment_was_taken_.wait(lock);
+      continue;
+    }
+    const auto segment = cut_segment(segment_unit_bytes);
+    lock.unlock();
+    // A failure here is not the end: the thread that needs the segment will find out.
+    if (!segment || !fault_in(*segment)) return;
+    lock.lock();
+    ready_.push_back(*segment);
+  }
+}
+
+}  // namespace zevent::recorder

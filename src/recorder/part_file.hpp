@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/recording_format.hpp"
+#include "base/result.hpp"
+
+namespace zevent::recorder {
+
+inline constexpr uint64_t segment_unit_bytes = uint64_t{256} * 1024;
+
+// A segment in memory. Whoever holds it is the only one to write to it.
+struct mapped_segment {
+  std::byte* begin = nullptr;  // the segment_header
+  uint64_t file_offset = 0;
+  uint64_t bytes = 0;
+};
+
+// The file of one process, mapped piece by piece as it grows.
+//
+// The file grows in chunks of many segments: space is allocated, then mapped. Every page of a
+// segment is faulted in before the segment is given out, for two reasons: a disk that is full is
+// found here, as an error code, and not by a SIGBUS in the program's thread; and the program's
+// threads take no page faults. From the third segment on a helper thread has the next ones
+// ready before they are asked for.
+//
+// All functions may be called from any thread. The first failure stops the recording for good.
+class part_file {
+ public:
+  // Makes the file in `folder` (and the folder). The part stays in the state `recording` until it
+  // is closed. An object lives until the process ends: there is no destructor to run too early.
+  static result<part_file*> create(const std::string& folder, recording::memory_mode memory);
+
+  // Gives a segment of at least so many bytes, header included: all of it zeros, its magic not yet
+  // stored. Nothing, once the recording has stopped.
+  std::optional<mapped_segment> take_segment(uint64_t least_bytes = segment_unit_bytes);
+
+  // Takes back a segment to which nobody will write any more.
+  void release_segment(const mapped_segment& segment);
+
+  // Writes a blob into a segment of its own, through the descriptor: for large ones that is faster
+  // than through memory. `owner` is the thread_record that stands before it. False once the
+  // recording has stopped.
+  bool write_large_blob(const recording::thread_record& owner, const recording::blob_record& blob,
+                        std::span<const std::byte> content);
+
+  // Says why on stderr and in the file; from here on no segment is given out. Only the first call
+  // does anything.
+  void stop(const std::string& reason, int error_number);
+  bool stopped() const { return stopped_.load(std::memory_order_acquire); }
+
+  // The process ends in an orderly way. Calls that are made after this are still recorded.
+  void close();
+
+  recording::file_header& header() { return *header_; }
+  const std::string& path() const { return path_; }
+
+  // Around fork. In the child the parent's part is out of reach: its pages are replaced by memory
+  // of the child's own, so that a call that was under way in the forking thread ends nowhere.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  void abandon_in_child();
+
+ private:
+  // A mapped piece of the file, cut into segments.
+  struct chunk {
+    std::byte* begin = nullptr;
+    uint64_t file_offset = 0;
+    uint64_t bytes = 0;
+    uint64_t given_bytes = 0;  // segments given out so far
+    uint64_t live_segments = 0;
+  };
+
+  part_file() = default;
+  result<void> open(const std::string& folder, recording::memory_mode memory);
+  std::optional<mapped_segment> cut_segment(uint64_t bytes);  // mutex_ is held
+  bool grow(uint64_t bytes);                                  // mutex_ is held
+  bool allocate(uint64_t offset, uint64_t bytes);
+  bool fault_in(const mapped_segment& segment);
+  bool write_all(uint64_t offset, std::span<const std::byte> bytes);
+  void start_helper();
+  void keep_segments_ready();
+
+  std::string path_;
+  int file_ = -1;
+  recording::file_header* header_ = nullptr;
+  // release in stop(), acquire in stopped(): who sees it also sees why in the header.
+  std::atomic<bool> stopped_{false};
+
+  // Guards everything below.
+  std::mutex mutex_;
+  std::condition_variable segment_was_taken_;
+  uint64_t file_bytes_ = 0;
+  uint64_t next_chunk_bytes_ = 4 * segment_unit_bytes;
+  std::vector<chunk> chunks_;
+  std::vector<mapped_segment> ready_;
+  uint64_t segments_taken_ = 0;
+};
+
+}  // namespace zevent::recorder

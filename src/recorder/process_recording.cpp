@@ -1,0 +1,248 @@
+#include "recorder/process_recording.hpp"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "base/checked_cast.hpp"
+#include "base/environment.hpp"
+#include "recorder/process_facts.hpp"
+#include "recorder/tick_clock.hpp"
+
+namespace zevent::recorder {
+namespace {
+
+using recording::record_kind;
+
+// A segment with less room than this is not worth handing on.
+constexpr uint64_t least_left_bytes = 4096;
+
+// The first calibration comes soon, so that a short recording has a second point too.
+constexpr uint64_t first_calibrations_per_second = 100;
+
+// What has become of the wish to record in this process.
+enum class outcome { not_tried, recording, nothing };
+
+std::atomic<outcome> present_outcome{outcome::not_tried};
+// Written before present_outcome is stored (release), read after it is loaded (acquire).
+process_recording* present = nullptr;
+
+// Guards the start. A pointer, so that the child of a fork can have a fresh one.
+std::mutex* start_mutex = new std::mutex;
+
+pthread_key_t thread_end_key;
+
+void say(const std::string& message) {
+  const std::string line = "zevent: " + message + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+recording::memory_mode wanted_memory_mode() {
+  const auto text = read_environment("ZEVENT_RECORD_MEMORY").value_or("full");
+  if (text == "off") return recording::memory_mode::off;
+  if (text == "copies") return recording::memory_mode::copies;
+  if (text != "full")
+    say("ZEVENT_RECORD_MEMORY=" + text + " is not off, copies or full; using full");
+  return recording::memory_mode::full;
+}
+
+}  // namespace
+
+process_recording* process_recording::current() {
+  const outcome now = present_outcome.load(std::memory_order_acquire);
+  if (now == outcome::not_tried) return start();
+  return now == outcome::recording ? present : nullptr;
+}
+
+process_recording* process_recording::start() {
+  const std::lock_guard lock(*start_mutex);
+  const outcome now = present_outcome.load(std::memory_order_relaxed);
+  if (now != outcome::not_tried) return now == outcome::recording ? present : nullptr;
+
+  const auto give_up = [](const std::string& why) -> process_recording* {
+    if (!why.empty()) say(why);
+    present_outcome.store(outcome::nothing, std::memory_order_release);
+    return nullptr;
+  };
+  const auto output = read_environment("ZEVENT_RECORD");
+  if (!output) return give_up("");
+  if (getauxval(AT_SECURE) != 0)
+    return give_up("a program that runs with another user's rights is not recorded");
+  auto part = part_file::create(*output + recording::parts_suffix, wanted_memory_mode());
+  if (!part)
+    return give_up("nothing is recorded: " + part.error().message + "; the program goes on");
+
+  static const int key_made = pthread_key_create(&thread_end_key, &process_recording::end_thread);
+  static_cast<void>(key_made);
+  present = new process_recording(**part);
+  present_outcome.store(outcome::recording, std::memory_order_release);
+  return present;
+}
+
+process_recording::process_recording(part_file& part)
+    : part_(&part), next_calibration_(0), ticks_per_second_(part.header().ticks_per_second) {
+  own_thread_.recording = this;
+  own_thread_.owner.header.kind = record_kind::thread;
+  if (!own_log_.attach(own_thread_, nullptr, 0)) return;
+  own_log_.write_calibration();
+  for (const auto& fact : collect_process_facts()) write_fact(fact.name, fact.value);
+}
+
+bool process_recording::take_calibration_turn(uint64_t now, uint64_t& next) {
+  uint64_t due = next_calibration_.load(std::memory_order_relaxed);
+  if (now < due) {
+    next = due;
+    return false;
+  }
+  next = now + (due == 0 ? ticks_per_second_ / first_calibrations_per_second : ticks_per_second_);
+  return next_calibration_.compare_exchange_strong(due, next, std::memory_order_relaxed) &&
+         due != 0;
+}
+
+size_t process_recording::blob_hash_value::operator()(
+    const recording::blob_hash& hash) const noexcept {
+  size_t value = 0;
+  std::memcpy(&value, hash.bytes, sizeof(value));
+  return value;
+}
+
+bool process_recording::has_blob(const recording::blob_hash& hash) {
+  const std::lock_guard lock(blobs_mutex_);
+  return blobs_.contains(hash);
+}
+
+void process_recording::note_blob(const recording::blob_hash& hash) {
+  const std::lock_guard lock(blobs_mutex_);
+  blobs_.insert(hash);
+}
+
+void process_recording::write_fact(std::string_view name, std::string_view value) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t bytes = sizeof(recording::fact_record) + name.size() + value.size();
+  std::byte* record = own_log_.reserve(bytes, 0);
+  if (record == nullptr) return;
+  auto* fact = reinterpret_cast<recording::fact_record*>(record);
+  fact->header.kind = record_kind::fact;
+  fact->header.detail = checked_cast<uint16_t>(name.size());
+  std::memcpy(record + sizeof(*fact), name.data(), name.size());
+  std::memcpy(record + sizeof(*fact) + name.size(), value.data(), value.size());
+  own_log_.publish(record, checked_cast<uint32_t>(bytes));
+}
+
+uint64_t* process_recording::new_counter(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t bytes = sizeof(recording::counter_record) + name.size();
+  std::byte* record = own_log_.reserve(bytes, 0);
+  if (record == nullptr) return nullptr;
+  auto* counter = reinterpret_cast<recording::counter_record*>(record);
+  counter->header.kind = record_kind::counter;
+  std::memcpy(record + sizeof(*counter), name.data(), name.size());
+  own_log_.publish(record, checked_cast<uint32_t>(bytes));
+  // An open call that never ends: the counter's segment stays in memory for good.
+  own_log_.call_begins();
+  return &counter->value;
+}
+
+bool process_recording::begin(thread_log& log) {
+  auto* thread = new recorded_thread;
+  thread->recording = this;
+  thread->owner.header.kind = record_kind::thread;
+  thread->owner.thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  pthread_getname_np(pthread_self(), thread->owner.name, sizeof(thread->owner.name));
+  std::optional<left_segment> left;
+  {
+    const std::lock_guard lock(mutex_);
+    thread->owner.thread = ++threads_;
+    if (!left_segments_.empty()) {
+      left = left_segments_.back();
+      left_segments_.pop_back();
+    }
+  }
+  if (!log.attach(*thread, left ? &left->segment : nullptr, left ? left->used_bytes : 0)) {
+    delete thread;
+    return false;
+  }
+  pthread_setspecific(thread_end_key, thread);
+  return true;
+}
+
+void process_recording::end_thread(void* ended) {
+  auto* thread = static_cast<recorded_thread*>(ended);
+  if (!this_thread_log.attached() || &this_thread_log.thread() != thread) return;
+  thread->recording->end(*thread);
+}
+
+void process_recording::end(recorded_thread& thread) {
+  const mapped_segment segment = thread.segment;
+  const uint64_t used_bytes = this_thread_log.detach();
+  if (segment.bytes - used_bytes >= least_left_bytes) {
+    const std::lock_guard lock(mutex_);
+    left_segments_.push_back({segment, used_bytes});
+  } else {
+    part_->release_segment(segment);
+  }
+  delete &thread;
+}
+
+void process_recording::before_fork() {
+  start_mutex->lock();
+  if (present == nullptr) return;
+  present->mutex_.lock();
+  present->blobs_mutex_.lock();
+  present->part_->before_fork();
+}
+
+void process_recording::after_fork_in_parent() {
+  if (present != nullptr) {
+    present->part_->after_fork_in_parent();
+    present->blobs_mutex_.unlock();
+    present->mutex_.unlock();
+  }
+  start_mutex->unlock();
+}
+
+// The child has only this thread. The parent's recording is left as it is, with its locks held:
+// nobody will ask for it again.
+void process_recording::after_fork_in_child() {
+  start_mutex = new std::mutex;
+  if (present == nullptr) return;
+  present->part_->abandon_in_child();
+  present = nullptr;
+  this_thread_log.forget();
+  pthread_setspecific(thread_end_key, nullptr);
+  present_outcome.store(outcome::not_tried, std::memory_order_release);
+}
+
+void process_recording::at_exit() {
+  if (present_outcome.load(std::memory_order_acquire) != outcome::recording) return;
+  const std::lock_guard lock(present->mutex_);
+  present->own_log_.write_calibration();
+  present->part_->close();
+}
+
+[[gnu::constructor]] static void follow_forks() {
+  pthread_atfork(&process_recording::before_fork, &process_recording::after_fork_in_parent,
+                 &process_recording::after_fork_in_child);
+}
+
+[[gnu::destructor]] static void close_recording() {
+  process_recording::at_exit();
+}
+
+bool begin_thread(thread_log& log) {
+  auto* recording = process_recording::current();
+  return recording != nullptr && recording->begin(log);
+}
+
+void count_lost_call() {
+  if (present_outcome.load(std::memory_order_acquire) == outcome::recording)
+    present->count_lost_call();
+}
+
+}  // namespace zevent::recorder

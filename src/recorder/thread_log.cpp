@@ -1,0 +1,146 @@
+#include "recorder/thread_log.hpp"
+
+#include <cstring>
+
+#include "base/checked_cast.hpp"
+#include "recorder/process_recording.hpp"
+
+namespace zevent::recorder {
+
+using recording::blob_record;
+using recording::calibration_record;
+using recording::record_kind;
+using recording::segment_header;
+using recording::thread_record;
+
+thread_local constinit thread_log this_thread_log;
+
+namespace {
+
+constexpr uint64_t segment_overhead_bytes = sizeof(segment_header) + sizeof(thread_record);
+
+// Larger blobs go into segments of their own.
+constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;
+
+}  // namespace
+
+std::byte* thread_log::reserve_slowly(uint64_t bytes, uint64_t now) {
+  // A signal handler is interrupting this thread in the middle of a record.
+  if (in_slow_path_ || limit_ != segment_end_) return nullptr;
+  in_slow_path_ = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool ready = make_room(bytes, now);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  in_slow_path_ = false;
+  return ready ? begin_record() : nullptr;
+}
+
+bool thread_log::make_room(uint64_t bytes, uint64_t now) {
+  if (thread_ == nullptr && !begin_thread(*this)) return false;
+  if (now >= calibrate_at_ && this == &this_thread_log) {
+    const bool is_due = thread_->recording->take_calibration_turn(now, calibrate_at_);
+    if (is_due) write_calibration();
+  }
+  return bytes <= static_cast<uint64_t>(segment_end_ - cursor_) || next_segment(bytes);
+}
+
+bool thread_log::next_segment(uint64_t record_bytes) {
+  part_file& part = thread_->recording->part();
+  const auto next =
+      part.take_segment(recording::align_record(record_bytes) + segment_overhead_bytes);
+  if (!next) return false;
+  thread_->full_segments.push_back(thread_->segment);
+  if (open_calls_ == 0) {
+    for (const auto& full : thread_->full_segments) part.release_segment(full);
+    thread_->full_segments.clear();
+  }
+  enter_segment(*next, 0);
+  return true;
+}
+
+void thread_log::enter_segment(const mapped_segment& segment, uint64_t used_bytes) {
+  thread_->segment = segment;
+  segment_end_ = segment.begin + segment.bytes;
+  file_offset_minus_address_ = segment.file_offset - reinterpret_cast<uintptr_t>(segment.begin);
+  if (used_bytes == 0) {
+    auto* header = reinterpret_cast<segment_header*>(segment.begin);
+    header->bytes = segment.bytes;
+    // release: a reader that sees the magic sees the size.
+    std::atomic_ref(header->magic).store(recording::segment_magic, std::memory_order_release);
+    used_bytes = sizeof(segment_header);
+  }
+  cursor_ = segment.begin + used_bytes;
+  thread_record owner = thread_->owner;
+  owner.header.size = 0;
+  std::memcpy(cursor_, &owner, sizeof(owner));
+  publish(cursor_, sizeof(owner));
+  ++thread_->owner.stretch;
+}
+
+bool thread_log::attach(recorded_thread& thread, const mapped_segment* left, uint64_t used_bytes) {
+  if (left != nullptr) {
+    thread_ = &thread;
+    enter_segment(*left, used_bytes);
+    return true;
+  }
+  const auto segment = thread.recording->part().take_segment();
+  if (!segment) return false;
+  thread_ = &thread;
+  enter_segment(*segment, 0);
+  return true;
+}
+
+uint64_t thread_log::detach() {
+  for (const auto& full : thread_->full_segments) thread_->recording->part().release_segment(full);
+  thread_->full_segments.clear();
+  const auto used_bytes = static_cast<uint64_t>(cursor_ - thread_->segment.begin);
+  forget();
+  return used_bytes;
+}
+
+void thread_log::forget() {
+  cursor_ = limit_ = segment_end_ = nullptr;
+  calibrate_at_ = 0;
+  file_offset_minus_address_ = 0;
+  open_calls_ = 0;
+  in_slow_path_ = false;
+  thread_ = nullptr;
+}
+
+void thread_log::cancel(std::byte* record, uint64_t touched_bytes) {
+  std::memset(record, 0, touched_bytes);
+  limit_ = segment_end_;
+}
+
+void thread_log::write_calibration() {
+  if (sizeof(calibration_record) > static_cast<uint64_t>(segment_end_ - cursor_) &&
+      !next_segment(sizeof(calibration_record)))
+    return;
+  const auto point = calibrate_clock();
+  auto* record = reinterpret_cast<calibration_record*>(cursor_);
+  record->header.kind = record_kind::calibration;
+  record->ticks = point.ticks;
+  record->monotonic_raw_ns = point.monotonic_raw_ns;
+  record->realtime_ns = point.realtime_ns;
+  record->uncertainty_ticks = point.uncertainty_ticks;
+  publish(cursor_, sizeof(calibration_record));
+}
+
+bool thread_log::write_blob(const recording::blob_hash& hash, std::span<const std::byte> content) {
+  blob_record blob{{0, 0, record_kind::blob, 0}, hash};
+  const uint64_t bytes = sizeof(blob) + content.size();
+  if (bytes > largest_blob_in_segment) {
+    if (thread_ == nullptr && !begin_thread(*this)) return false;
+    thread_record owner{{sizeof(owner), 0, record_kind::thread, 0}};
+    blob.header.size = checked_cast<uint32_t>(bytes);
+    return thread_->recording->part().write_large_blob(owner, blob, content);
+  }
+  std::byte* record = reserve(bytes, 0);
+  if (record == nullptr) return false;
+  std::memcpy(record, &blob, sizeof(blob));
+  std::memcpy(record + sizeof(blob), content.data(), content.size());
+  publish(record, static_cast<uint32_t>(bytes));
+  return true;
+}
+
+}  // namespace zevent::recorder

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "api/recording_format.hpp"
+#include "recorder/part_file.hpp"
+#include "recorder/tick_clock.hpp"
+
+namespace zevent::recorder {
+
+class process_recording;
+
+// What a thread needs once a segment, not once a call.
+struct recorded_thread {
+  process_recording* recording = nullptr;
+  recording::thread_record owner{};  // stands at the head of the next segment
+  mapped_segment segment;            // the one being written
+  // Full ones that hold calls which have not returned.
+  std::vector<mapped_segment> full_segments;
+};
+
+// What one thread writes: its place in its segment, and the records it puts there.
+//
+// The hot path is: reserve, fill in, publish; call the driver; complete. It touches this object and
+// the segment and nothing else. While a record is being filled in there is no room: a call that a
+// signal handler makes at that very moment cannot tear the record, it goes unrecorded and counts as
+// lost.
+//
+// The object is thread-local in the static block of the thread (no function call to find it) and
+// has neither constructor nor destructor to run.
+class thread_log {
+ public:
+  constexpr thread_log() = default;
+  thread_log(const thread_log&) = delete;
+  thread_log& operator=(const thread_log&) = delete;
+
+  // Room for a record of `bytes`, or null where nothing can be recorded. `now` is the present time:
+  // from time to time the clock is calibrated here.
+  std::byte* reserve(uint64_t bytes, uint64_t now) {
+    if (bytes > static_cast<uint64_t>(limit_ - cursor_) || now >= calibrate_at_) [[unlikely]]
+      return reserve_slowly(bytes, now);
+    return begin_record();
+  }
+
+  // All the room behind a record that was reserved; at least what was asked for.
+  std::span<std::byte> room(std::byte* record) const { return {record, segment_end_}; }
+
+  // Makes the record visible: from here on it outlives the process.
+  void publish(std::byte* record, uint32_t bytes) {
+    // release: all of the record is stored before its size.
+    std::atomic_ref(reinterpret_cast<recording::record_header*>(record)->size)
+        .store(bytes, std::memory_order_release);
+    cursor_ = record + recording::align_record(bytes);
+    limit_ = segment_end_;
+  }
+
+  // Gives the room back; the record is zeros again.
+  void cancel(std::byte* record, uint64_t touched_bytes);
+
+  // Where in the file a record is that was published last.
+  uint64_t position_of(const void* record) const {
+    return reinterpret_cast<uintptr_t>(record) + file_offset_minus_address_;
+  }
+
+  // A call whose record is published and that has not returned keeps its segment in memory.
+  void call_begins() { ++open_calls_; }
+  void call_ends() { --open_calls_; }
+
+  // Content for records to refer to. False when it could not be written.
+  bool write_blob(const recording::blob_hash& hash, std::span<const std::byte> content);
+
+  void write_calibration();
+
+  // Begins a stretch: in the segment that another thread left, or in a new one. False when there is
+  // no room for it.
+  bool attach(recorded_thread& thread, const mapped_segment* left, uint64_t used_bytes);
+
+  // Ends the stretch and gives full segments back. Returns how much of the last one is in use.
+  uint64_t detach();
+
+  bool attached() const { return thread_ != nullptr; }
+  recorded_thread& thread() { return *thread_; }
+
+  // After a fork the child's copy of the parent's log is worthless.
+  void forget();
+
+ private:
+  std::byte* begin_record() {
+    limit_ = cursor_;
+    // A handler that runs on this thread from here on sees that there is no room.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return cursor_;
+  }
+  std::byte* reserve_slowly(uint64_t bytes, uint64_t now);
+  bool make_room(uint64_t bytes, uint64_t now);
+  bool next_segment(uint64_t record_bytes);
+  void enter_segment(const mapped_segment& segment, uint64_t used_bytes);
+
+  std::byte* cursor_ = nullptr;  // where the next record goes
+  std::byte* limit_ = nullptr;   // segment_end_, or cursor_ while a record is filled in
+  std::byte* segment_end_ = nullptr;
+  uint64_t calibrate_at_ = 0;  // ticks
+  uint64_t file_offset_minus_address_ = 0;
+  uint32_t open_calls_ = 0;
+  bool in_slow_path_ = false;
+  recorded_thread* thread_ = nullptr;
+};
+
+extern thread_local constinit thread_log this_thread_log [[gnu::tls_model("initial-exec")]];
+
+}  // namespace zevent::recorder

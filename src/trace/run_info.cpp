@@ -1,0 +1,192 @@
+#include "trace/run_info.hpp"
+
+#include <algorithm>
+
+#include "base/byte_writer.hpp"
+#include "base/untrusted_reader.hpp"
+
+namespace zevent::trace {
+namespace {
+
+// Numbers of fields; never given another meaning.
+enum run_field : uint64_t { run_start = 1, run_process = 2, run_thread = 3 };
+enum process_field : uint64_t {
+  process_id = 1,
+  process_parent = 2,
+  process_host = 3,
+  process_ending = 4,
+  process_stop_reason = 5,
+  process_lost_calls = 6,
+  process_memory_mode = 7,
+  process_fact = 8,
+  process_counter = 9,
+};
+enum thread_field : uint64_t { thread_process = 1, thread_kernel_id = 2, thread_name = 3 };
+enum pair_field : uint64_t { pair_name = 1, pair_value = 2 };
+
+class field_writer {
+ public:
+  void number(uint64_t field, uint64_t value) {
+    byte_writer content;
+    content.varint(value);
+    bytes(field, content.view());
+  }
+  void text(uint64_t field, std::string_view value) {
+    bytes(field, std::as_bytes(std::span(value)));
+  }
+  void bytes(uint64_t field, std::span<const std::byte> content) {
+    out_.varint(field);
+    out_.varint(content.size());
+    out_.bytes(content);
+  }
+  void group(uint64_t field, const field_writer& inner) { bytes(field, inner.out_.view()); }
+  std::vector<std::byte> take() { return out_.take(); }
+
+ private:
+  byte_writer out_;
+};
+
+struct field {
+  uint64_t number = 0;
+  std::span<const std::byte> content;
+
+  std::string text() const {
+    return {reinterpret_cast<const char*>(content.data()), content.size()};
+  }
+  uint64_t value() const { return untrusted_reader(content).varint(); }
+  uint32_t value32() const { return static_cast<uint32_t>(value()); }
+};
+
+// Calls `use` for each field; false when the bytes are not fields.
+template <typename Use>
+bool each_field(std::span<const std::byte> bytes, Use use) {
+  untrusted_reader reader(bytes);
+  while (!reader.at_end()) {
+    field next;
+    next.number = reader.varint();
+    next.content = reader.take(reader.varint());
+    if (!reader.ok()) return false;
+    use(next);
+  }
+  return true;
+}
+
+field_writer encode_process(const process_info& process) {
+  field_writer out;
+  out.number(process_id, process.process_id);
+  out.number(process_parent, process.parent_process_id);
+  out.text(process_host, process.host);
+  out.number(process_ending, static_cast<uint64_t>(process.state));
+  if (!process.stop_reason.empty()) out.text(process_stop_reason, process.stop_reason);
+  out.number(process_lost_calls, process.lost_calls);
+  out.number(process_memory_mode, process.memory_mode);
+  for (const auto& [name, value] : process.facts) {
+    field_writer pair;
+    pair.text(pair_name, name);
+    pair.text(pair_value, value);
+    out.group(process_fact, pair);
+  }
+  for (const auto& [name, value] : process.counters) {
+    field_writer pair;
+    pair.text(pair_name, name);
+    pair.number(pair_value, value);
+    out.group(process_counter, pair);
+  }
+  return out;
+}
+
+bool decode_process(std::span<const std::byte> bytes, process_info& process) {
+  bool pairs_whole = true;
+  const bool whole = each_field(bytes, [&](const field& each) {
+    switch (each.number) {
+      case process_id:
+        process.process_id = each.value32();
+        break;
+      case process_parent:
+        process.parent_process_id = each.value32();
+        break;
+      case process_host:
+        process.host = each.text();
+        break;
+      case process_ending:
+        process.state = static_cast<process_state>(std::clamp<uint64_t>(each.value(), 1, 3));
+        break;
+      case process_stop_reason:
+        process.stop_reason = each.text();
+        break;
+      case process_lost_calls:
+        process.lost_calls = each.value();
+        break;
+      case process_memory_mode:
+        process.memory_mode = each.value32();
+        break;
+      case process_fact: {
+        auto& [name, value] = process.facts.emplace_back();
+        pairs_whole &= each_field(each.content, [&, &n = name, &v = value](const field& part) {
+          if (part.number == pair_name) n = part.text();
+          if (part.number == pair_value) v = part.text();
+        });
+        break;
+      }
+      case process_counter: {
+        auto& [name, value] = process.counters.emplace_back();
+        pairs_whole &= each_field(each.content, [&, &n = name, &v = value](const field& part) {
+          if (part.number == pair_name) n = part.text();
+          if (part.number == pair_value) v = part.value();
+        });
+        break;
+      }
+    }
+  });
+  return whole && pairs_whole;
+}
+
+bool decode_thread(std::span<const std::byte> bytes, thread_info& thread) {
+  return each_field(bytes, [&](const field& each) {
+    if (each.number == thread_process) thread.process = each.value32();
+    if (each.number == thread_kernel_id) thread.thread_id = each.value32();
+    if (each.number == thread_name) thread.name = each.text();
+  });
+}
+
+}  // namespace
+
+std::string process_info::fact(std::string_view name) const {
+  const auto found = std::find_if(facts.begin(), facts.end(),
+                                  [&](const auto& each) { return each.first == name; });
+  return found == facts.end() ? std::string() : found->second;
+}
+
+std::vector<std::byte> encode_run_info(const run_info& run) {
+  field_writer out;
+  out.number(run_start, run.start_realtime_ns);
+  for (const auto& process : run.processes) out.group(run_process, encode_process(process));
+  for (const auto& thread : run.threads) {
+    field_writer inner;
+    inner.number(thread_process, thread.process);
+    inner.number(thread_kernel_id, thread.thread_id);
+    inner.text(thread_name, thread.name);
+    out.group(run_thread, inner);
+  }
+  return out.take();
+}
+
+result<run_info> decode_run_info(std::span<const std::byte> bytes) {
+  run_info run;
+  bool parts_whole = true;
+  const bool whole = each_field(bytes, [&](const field& each) {
+    if (each.number == run_start) run.start_realtime_ns = each.value();
+    if (each.number == run_process)
+      parts_whole &= decode_process(each.content, run.processes.emplace_back());
+    if (each.number == run_thread)
+      parts_whole &= decode_thread(each.content, run.threads.emplace_back());
+  });
+  const bool threads_have_processes =
+      std::all_of(run.threads.begin(), run.threads.end(),
+                  [&](const auto& each) { return each.process < run.processes.size(); });
+  if (!whole || !parts_whole || !threads_have_processes)
+    return fail("the description of the run is damaged");
+  return run;
+}
+
+}  // namespace zevent::trace

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace zevent::trace {
+
+enum class process_state : uint8_t {
+  ended = 1,    // in an orderly way; everything is in the trace
+  cut_off = 2,  // it was killed, crashed, or was still running when the recording was read
+  stopped = 3,  // the recorder gave up before the process ended
+};
+
+struct process_info {
+  uint32_t process_id = 0;  // the kernel's, as is the next
+  uint32_t parent_process_id = 0;
+  std::string host;
+  process_state state = process_state::cut_off;
+  std::string stop_reason;   // where it was stopped
+  uint64_t lost_calls = 0;   // made by the process and not in the trace
+  uint32_t memory_mode = 0;  // 0 off, 1 copies, 2 full: whose contents were recorded
+  // Names and values; lists are separated by null bytes. The names are in
+  // api/recording_format.hpp.
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<std::pair<std::string, uint64_t>> counters;
+
+  // The value of a fact; empty when it is not known.
+  std::string fact(std::string_view name) const;
+};
+
+struct thread_info {
+  uint32_t process = 0;    // index into run_info::processes
+  uint32_t thread_id = 0;  // the kernel's
+  std::string name;
+};
+
+// What is known of a run besides its calls. Processes are in the order of their start, threads in
+// the order of their first calls.
+struct run_info {
+  uint64_t start_realtime_ns = 0;  // time of day of the first call, since 1970
+  std::vector<process_info> processes;
+  std::vector<thread_info> threads;
+};
+
+// Fields are numbered and have a length, so that older readers step over newer ones:
+//   field := number varint, bytes varint, that many bytes
+// A number is a varint, a text its bytes; processes, threads, facts and counters are themselves
+// lists of fields.
+std::vector<std::byte> encode_run_info(const run_info& run);
+result<run_info> decode_run_info(std::span<const std::byte> bytes);
+
+}  // namespace zevent::trace

@@ -1,0 +1,353 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "part_reader.hpp"
+#include "recorder/process_recording.hpp"
+#include "recorder/thread_log.hpp"
+
+namespace zevent::recorder {
+namespace {
+
+using recorder_test::part_paths;
+using recorder_test::read_part;
+using recorder_test::read_part_file;
+
+constexpr uint16_t some_function = 7;
+
+// What a hook does, without a driver: a call whose input is one number.
+struct call {
+  recording::call_record* record = nullptr;
+  uint64_t position = 0;
+  uint64_t start = 0;
+};
+
+call begin_call(uint64_t input) {
+  const uint64_t start = ticks();
+  const uint32_t bytes = sizeof(recording::call_record) + sizeof(input);
+  std::byte* record = this_thread_log.reserve(bytes, start);
+  if (record == nullptr) {
+    count_lost_call();
+    return {};
+  }
+  auto* header = reinterpret_cast<recording::call_record*>(record);
+  header->header.detail = some_function;
+  header->header.kind = recording::record_kind::call;
+  header->start = start;
+  std::memcpy(record + sizeof(recording::call_record), &input, sizeof(input));
+  this_thread_log.publish(record, bytes);
+  this_thread_log.call_begins();
+  return {header, this_thread_log.position_of(record), start};
+}
+
+void end_call(const call& open, uint32_t result) {
+  if (open.record == nullptr) return;
+  std::atomic_ref(open.record->returned)
+      .store(recording::returned_word(result, ticks() - open.start), std::memory_order_release);
+  this_thread_log.call_ends();
+}
+
+void make_call(uint64_t input) {
+  end_call(begin_call(input), 0);
+}
+
+uint64_t input_of(const recorder_test::read_call& each) {
+  uint64_t value = 0;
+  EXPECT_EQ(each.inputs.size(), sizeof(value));
+  std::memcpy(&value, each.inputs.data(), sizeof(value));
+  return value;
+}
+
+// Runs `work` as the program of a process of its own that records into a folder of its own.
+class RecorderLog : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path() / "zevent-log-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string output() const { return folder_ + "/out.zev"; }
+  std::string parts() const { return output() + recording::parts_suffix; }
+
+  // The wait status.
+  int run(const std::function<void()>& work) {
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("ZEVENT_RECORD", output().c_str(), 1);
+      work();
+      std::_Exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+  }
+
+  read_part only_part() {
+    const auto paths = part_paths(parts());
+    EXPECT_EQ(paths.size(), 1u);
+    return paths.empty() ? read_part{} : read_part_file(paths.front());
+  }
+
+  std::string folder_;
+};
+
+TEST_F(RecorderLog, KeepsWhatAKilledProcessRecorded) {
+  const int status = run([] {
+    make_call(1);
+    begin_call(2);
+    std::raise(SIGKILL);
+  });
+  EXPECT_TRUE(WIFSIGNALED(status));
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  ASSERT_EQ(part.call_count(), 2u);
+  const auto& calls = part.calls.at(1);
+  EXPECT_EQ(input_of(calls[0]), 1u);
+  EXPECT_TRUE(calls[0].end.has_value());
+  EXPECT_EQ(input_of(calls[1]), 2u);
+  EXPECT_FALSE(calls[1].end.has_value());
+  EXPECT_EQ(part.header.state, recording::part_state::recording);
+}
+
+TEST_F(RecorderLog, GoesOnInFurtherSegments) {
+  constexpr uint64_t count = 100'000;
+  run([] {
+    for (uint64_t i = 0; i < count; ++i) make_call(i);
+  });
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  const auto& calls = part.calls.at(1);
+  ASSERT_EQ(calls.size(), count);
+  for (uint64_t i = 0; i < count; ++i) {
+    ASSERT_EQ(input_of(calls[i]), i);
+    ASSERT_TRUE(calls[i].end.has_value());
+  }
+  EXPECT_EQ(part.header.lost_calls, 0u);
+}
+
+TEST_F(RecorderLog, CompletesACallWhoseSegmentIsLongFull) {
+  run([] {
+    const auto outer = begin_call(1000);
+    for (uint64_t i = 0; i < 100'000; ++i) make_call(i);
+    end_call(outer, 5);
+    for (uint64_t i = 0; i < 100'000; ++i) make_call(i);
+  });
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  const auto& outer = part.calls.at(1).front();
+  EXPECT_EQ(input_of(outer), 1000u);
+  EXPECT_TRUE(outer.end.has_value());
+  EXPECT_EQ(outer.result, 5u);
+  EXPECT_EQ(part.call_count(), 200'001u);
+}
+
+TEST_F(RecorderLog, KeepsThreadsApart) {
+  constexpr uint64_t per_thread = 30'000;
+  constexpr uint64_t threads = 4;
+  run([] {
+    std::vector<std::thread> all;
+    for (uint64_t t = 0; t < threads; ++t)
+      all.emplace_back([t] {
+        for (uint64_t i = 0; i < per_thread; ++i) make_call(t << 32 | i);
+      });
+    for (auto& each : all) each.join();
+  });
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  ASSERT_EQ(part.calls.size(), threads);
+  for (const auto& [thread, calls] : part.calls) {
+    ASSERT_EQ(calls.size(), per_thread);
+    const uint64_t owner = input_of(calls.front()) >> 32;
+    for (uint64_t i = 0; i < per_thread; ++i) ASSERT_EQ(input_of(calls[i]), owner << 32 | i);
+  }
+}
+
+TEST_F(RecorderLog, ManyShortThreadsShareSegments) {
+  constexpr uint64_t threads = 300;
+  run([] {
+    for (uint64_t t = 0; t < threads; ++t) std::thread([t] { make_call(t); }).join();
+  });
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  ASSERT_EQ(part.calls.size(), threads);
+  for (const auto& [thread, calls] : part.calls) {
+    ASSERT_EQ(calls.size(), 1u);
+    EXPECT_EQ(input_of(calls.front()), thread - 1u);
+  }
+  EXPECT_LT(std::filesystem::file_size(part_paths(parts()).front()), 2u << 20);
+}
+
+TEST_F(RecorderLog, AForkedChildHasItsOwnPart) {
+  run([] {
+    make_call(1);
+    const pid_t child = fork();
+    if (child == 0) {
+      make_call(2);
+      std::_Exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    make_call(3);
+  });
+  const auto paths = part_paths(parts());
+  ASSERT_EQ(paths.size(), 2u);
+  std::vector<std::vector<uint64_t>> inputs;
+  std::vector<recording::file_header> headers;
+  for (const auto& path : paths) {
+    const auto part = read_part_file(path);
+    EXPECT_TRUE(part.faults.empty());
+    headers.push_back(part.header);
+    auto& list = inputs.emplace_back();
+    for (const auto& each : part.calls.at(1)) list.push_back(input_of(each));
+  }
+  const size_t parent = inputs[0].size() == 2 ? 0 : 1;
+  EXPECT_EQ(inputs[parent], (std::vector<uint64_t>{1, 3}));
+  EXPECT_EQ(inputs[1 - parent], (std::vector<uint64_t>{2}));
+  EXPECT_EQ(headers[1 - parent].parent_process_id, headers[parent].process_id);
+}
+
+TEST_F(RecorderLog, AForkInsideACallLeavesTheParentsRecordAlone) {
+  run([] {
+    const auto open = begin_call(1);
+    const pid_t child = fork();
+    if (child == 0) {
+      end_call(open, 99);
+      std::_Exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::raise(SIGKILL);
+  });
+  const auto part = only_part();
+  EXPECT_FALSE(part.calls.at(1).front().end.has_value());
+}
+
+TEST_F(RecorderLog, AChildThatOnlyForksLeavesNoPart) {
+  run([] {
+    make_call(1);
+    const pid_t child = fork();
+    if (child == 0) std::_Exit(0);
+    int status = 0;
+    waitpid(child, &status, 0);
+  });
+  EXPECT_EQ(part_paths(parts()).size(), 1u);
+}
+
+TEST_F(RecorderLog, FilesAreTheUsersOnly) {
+  run([] { make_call(1); });
+  struct stat status {};
+  ASSERT_EQ(stat(part_paths(parts()).front().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  ASSERT_EQ(stat(parts().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0700u);
+}
+
+TEST_F(RecorderLog, StopsWhenTheFileMayNotGrowAndTheProgramGoesOn) {
+  constexpr uint64_t count = 200'000;
+  const int status = run([] {
+    const rlimit limit{3u << 20, 3u << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const int quiet = open("/dev/null", O_WRONLY);
+    dup2(quiet, STDERR_FILENO);
+    for (uint64_t i = 0; i < count; ++i) make_call(i);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  EXPECT_EQ(part.header.state, recording::part_state::stopped);
+  EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(EFBIG));
+  EXPECT_GT(part.call_count(), 1000u);
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
+}
+
+TEST_F(RecorderLog, WithoutAWritableFolderTheProgramGoesOn) {
+  const int status = run([] {
+    setenv("ZEVENT_RECORD", "/proc/nowhere/out.zev", 1);
+    const int quiet = open("/dev/null", O_WRONLY);
+    dup2(quiet, STDERR_FILENO);
+    make_call(1);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
+TEST_F(RecorderLog, WithoutAnOutputNothingIsRecorded) {
+  run([] {
+    unsetenv("ZEVENT_RECORD");
+    make_call(1);
+  });
+  EXPECT_TRUE(part_paths(parts()).empty());
+}
+
+TEST_F(RecorderLog, ASignalHandlersCallDoesNotTearTheRecordItInterrupts) {
+  run([] {
+    make_call(1);
+    const uint64_t now = ticks();
+    std::byte* record = this_thread_log.reserve(64, now);
+    make_call(2);  // as from a handler
+    std::memset(record + sizeof(recording::record_header), 0x55, 40);
+    this_thread_log.cancel(record, 64);
+    make_call(3);
+  });
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  const auto& calls = part.calls.at(1);
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(input_of(calls[0]), 1u);
+  EXPECT_EQ(input_of(calls[1]), 3u);
+  EXPECT_EQ(part.header.lost_calls, 1u);
+}
+
+TEST_F(RecorderLog, BlobsOfAllSizesAreWhole) {
+  run([] {
+    for (const size_t bytes :
+         {size_t{0}, size_t{1}, size_t{5000}, size_t{100'000}, size_t{1'000'000}}) {
+      recording::blob_hash hash{};
+      std::memcpy(hash.bytes, &bytes, sizeof(bytes));
+      std::vector<std::byte> content(bytes, std::byte{0x5a});
+      this_thread_log.write_blob(hash, content);
+      make_call(bytes);
+    }
+  });
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  EXPECT_EQ(part.call_count(), 5u);
+  ASSERT_EQ(part.blobs.size(), 5u);
+  for (const auto& [hash, content] : part.blobs) {
+    size_t bytes = 0;
+    std::memcpy(&bytes, hash.data(), sizeof(bytes));
+    EXPECT_EQ(content, std::vector<std::byte>(bytes, std::byte{0x5a}));
+  }
+}
+
+TEST_F(RecorderLog, SaysWhatTheProcessIs) {
+  run([] {
+    setenv("PMI_RANK", "3", 1);
+    setenv("ZE_FLAT_DEVICE_HIERARCHY", "FLAT", 1);
+    make_call(1);
+  });
+  const auto part = only_part();
+  EXPECT_EQ(part.facts.at("mpi rank"), "3");
+  EXPECT_NE(part.facts.at("executable").find("recorder_tests"), std::string::npos);
+  EXPECT_NE(part.facts.at("environment").find("ZE_FLAT_DEVICE_HIERARCHY=FLAT"), std::string::npos);
+  EXPECT_EQ(part.facts.at("environment").find("PATH="), std::string::npos);
+  EXPECT_FALSE(part.calibrations.empty());
+  EXPECT_GT(part.header.ticks_per_second, 0u);
+}
+
+}  // namespace
+}  // namespace zevent::recorder

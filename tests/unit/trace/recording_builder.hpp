@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "api/recording_format.hpp"
+#include "base/checked_cast.hpp"
+#include "trace/mapped_file.hpp"
+
+namespace zevent::trace {
+
+// Makes the bytes of a part as a recorder would leave them.
+class recording_builder {
+ public:
+  static constexpr uint64_t unit_bytes = 4096;
+
+  recording_builder() : bytes_(sizeof(recording::file_header)) {
+    auto& begin = header();
+    begin.magic = recording::file_magic;
+    begin.version = recording::format_version;
+    begin.header_bytes = sizeof(recording::file_header);
+    begin.segment_unit_bytes = unit_bytes;
+    begin.process_id = 100;
+    begin.ticks_per_second = 1'000'000'000;
+    begin.clock = recording::clock_kind::monotonic_raw_clock;
+    begin.state = recording::part_state::closed;
+    std::strcpy(begin.host, "here");
+  }
+
+  recording::file_header& header() {
+    return *reinterpret_cast<recording::file_header*>(bytes_.data());
+  }
+
+  void segment(uint64_t units = 1) {
+    pad_to(segment_end_);
+    const recording::segment_header begin{recording::segment_magic, units * unit_bytes};
+    segment_end_ = bytes_.size() + begin.bytes;
+    put(&begin, sizeof begin);
+  }
+
+  void thread(uint32_t number, uint64_t stretch, std::string_view name = "main") {
+    recording::thread_record raw{{}, number, 1000 + number, stretch, {}};
+    name.copy(raw.name, sizeof raw.name - 1);
+    record(raw, recording::record_kind::thread);
+  }
+
+  // Gives the place of the record, for its completion.
+  uint64_t call(uint16_t function, uint64_t start, uint64_t returned, std::string_view inputs = {},
+                uint8_t flags = 0) {
+    recording::call_record raw{{}, start, returned};
+    return record(raw, recording::record_kind::call, function, inputs, flags);
+  }
+
+  void completion(uint64_t call, uint64_t end, std::string_view outputs = {}) {
+    record(recording::completion_record{{}, call, end}, recording::record_kind::completion, 0,
+           outputs);
+  }
+
+  void calibration(uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns) {
+    record(recording::calibration_record{{}, ticks, monotonic_ns, realtime_ns, 0},
+           recording::record_kind::calibration);
+  }
+
+  void fact(std::string_view name, std::string_view value) {
+    record(recording::fact_record{}, recording::record_kind::fact,
+           checked_cast<uint16_t>(name.size()), std::string(name).append(value));
+  }
+
+  void counter(std::string_view name, uint64_t value) {
+    record(recording::counter_record{{}, value}, recording::record_kind::counter, 0, name);
+  }
+
+  void blob(const recording::blob_hash& hash, std::string_view content) {
+    record(recording::blob_record{{}, hash}, recording::record_kind::blob, 0, content);
+  }
+
+  void memory(uint64_t call, uint64_t address, uint64_t bytes, const recording::blob_hash& content,
+              uint8_t flags = recording::memory_is_copy_source) {
+    record(recording::memory_record{{}, call, address, bytes, content},
+           recording::record_kind::memory, 0, {}, flags);
+  }
+
+  template <typename Record>
+  uint64_t record(Record raw, recording::record_kind kind, uint16_t detail = 0,
+                  std::string_view behind = {}, uint8_t flags = 0) {
+    const uint64_t place = bytes_.size();
+    raw.header = {checked_cast<uint32_t>(sizeof raw + behind.size()), detail, kind, flags};
+    put(&raw, sizeof raw);
+    put(behind.data(), behind.size());
+    pad_to(recording::align_record(bytes_.size()));
+    return place;
+  }
+
+  // The file so far; its last segment full of zeros to its end.
+  std::vector<std::byte> bytes() {
+    auto whole = bytes_;
+    whole.resize(std::max<size_t>(whole.size(), segment_end_));
+    return whole;
+  }
+
+ private:
+  void put(const void* data, size_t size) {
+    const auto* begin = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), begin, begin + size);
+  }
+  void pad_to(uint64_t size) { bytes_.resize(std::max<size_t>(bytes_.size(), size)); }
+
+  std::vector<std::byte> bytes_;
+  uint64_t segment_end_ = 0;
+};
+
+}  // namespace zevent::trace
