@@ -84,7 +84,7 @@ TEST_F(append_strided_copy_test, any_other_list_waits_everywhere_and_signals_by_
                                 {.waits = waits, .signal = done}),
             4u);
   ASSERT_EQ(ze.commands.size(), 4u);
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(ze.commands[i].what, "copy");
     EXPECT_EQ(ze.commands[i].waits, waits);
     EXPECT_EQ(ze.commands[i].signal, nullptr);
