@@ -27,6 +27,8 @@ class printer {
   void number(const type& t, uint64_t bits);
   // A parameter: what went in and what came out.
   void parameter(const value& in, const value* out);
+  // What a function returns that returns no ze_result_t.
+  void returned(const type& t, uint64_t bits);
 
  private:
   template <typename... Args>
@@ -40,6 +42,7 @@ class printer {
 
   void flags(const enumeration& e, uint64_t bits);
   void handle(const type& t, uint64_t bits);
+  void address(uint64_t bits);
   void raw(const value& v);
   void record_fields(const value& v);
   void quoted(std::string_view text);
@@ -49,6 +52,7 @@ class printer {
 
   const model& model_;
   const print_options& options_;
+  call_side side_ = call_side::went_in;
   std::string text_;
 };
 
@@ -72,7 +76,7 @@ void printer::print(const value& v) {
       return number(*v.declared, v.bits);
     case value_form::pointer:
       if (v.bits != 0 && !v.items.empty()) return print(v.items.front());
-      return v.bits == 0 ? put("null") : format("{:#x}", v.bits);
+      return address(v.bits);
     case value_form::record:
       return record_fields(v);
     case value_form::raw:
@@ -139,8 +143,14 @@ void printer::flags(const enumeration& e, uint64_t bits) {
 
 void printer::handle(const type& t, uint64_t bits) {
   if (bits == 0) return put("null");
-  if (options_.handle_name) return put(options_.handle_name(model_.handles[t.index], bits));
+  if (options_.handle_name) return put(options_.handle_name(model_.handles[t.index], bits, side_));
   format("{:#x}", bits);
+}
+
+void printer::address(uint64_t bits) {
+  if (bits == 0) return put("null");
+  const std::string name = options_.address_name ? options_.address_name(bits, side_) : "";
+  return name.empty() ? format("{:#x}", bits) : put(name);
 }
 
 // Characters up to a null are text if they can be read; numbers are a list.
@@ -218,7 +228,14 @@ void printer::parameter(const value& in, const value* out) {
   if (!came_out) return print(in);
   if (!in.items.empty() && has_something(in.items.front())) print(in.items.front());
   put(arrow);
+  side_ = call_side::came_out;
   print(out->items.front());
+  side_ = call_side::went_in;
+}
+
+void printer::returned(const type& t, uint64_t bits) {
+  side_ = call_side::came_out;
+  number(t, bits);
 }
 
 }  // namespace
@@ -242,7 +259,7 @@ std::string print_call(const model& m, const call_values& inputs, const call_val
   if (returns.name == "ze_result_t") {
     out.put(result ? print_result(m, *result) : "(did not return)");
   } else if (outputs != nullptr) {
-    out.number(returns, outputs->returned);
+    out.returned(returns, outputs->returned);
   } else {
     out.put("(did not return)");
   }

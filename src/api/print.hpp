@@ -11,12 +11,17 @@
 
 namespace zevent::api {
 
+// The same handle may stand for one object when the call begins and for another when it ends.
+enum class call_side : uint8_t { went_in, came_out };
+
 struct print_options {
   size_t max_items = 8;   // elements of an array; the rest are counted
   size_t max_bytes = 16;  // of untyped memory
   size_t max_text = 80;   // characters of a string
   // How an object is called; 0 is always "null". Unset: its value, 0x7f….
-  std::function<std::string(const handle_class&, uint64_t)> handle_name;
+  std::function<std::string(const handle_class&, uint64_t, call_side)> handle_name;
+  // How memory is called that an address points to; empty, or unset: the address.
+  std::function<std::string(uint64_t, call_side)> address_name;
 };
 
 // zeEventPoolCreate(hContext=0x…, desc={flags=HOST_VISIBLE|KERNEL_TIMESTAMP, count=2},

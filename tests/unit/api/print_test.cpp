@@ -66,9 +66,31 @@ TEST(print, result_that_is_not_known_is_a_number) {
   EXPECT_EQ(call.print(0x70123456), "zeEventQueryStatus(hEvent=0x4000) → 0x70123456");
 }
 
+TEST(print, names_may_differ_between_what_went_in_and_what_came_out) {
+  print_options options;
+  options.handle_name = [](const handle_class&, uint64_t, call_side side) {
+    return side == call_side::went_in ? "old" : "new";
+  };
+  options.address_name = [](uint64_t address, call_side side) {
+    return side == call_side::went_in ? "" : fmt::format("memory+{}", address & 0xf);
+  };
+  const ze_host_mem_alloc_desc_t desc{};
+  const auto* desc_pointer = &desc;
+  const size_t size = 64, alignment = 0;
+  void* memory = nullptr;
+  void** memory_pointer = &memory;
+  encoded_call call("zeMemAllocHost", context, desc_pointer, size, alignment, memory_pointer);
+  call.enter();
+  memory = handle_of<void*>(0x1003);
+  call.leave();
+  const auto text = call.print(0, options);
+  EXPECT_NE(text.find("hContext=old"), std::string::npos) << text;
+  EXPECT_NE(text.find("pptr=→memory+3"), std::string::npos) << text;
+}
+
 TEST(print, objects_may_be_called_by_name) {
   print_options options;
-  options.handle_name = [](const handle_class& kind, uint64_t bits) {
+  options.handle_name = [](const handle_class& kind, uint64_t bits, call_side) {
     return fmt::format("{}#{}", kind.short_name, bits & 0xff);
   };
   std::array<ze_event_handle_t, 2> waits = {handle_of<ze_event_handle_t>(0x400c), nullptr};
