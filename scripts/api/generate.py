@@ -16,6 +16,7 @@ from headers import read_headers
 from model import build_model
 from model_cpp import model_file
 from model_json import model_json
+from recorder_hooks import recorder_files
 
 
 def parse_arguments():
@@ -50,7 +51,8 @@ def main():
         raise SystemExit("generate.py: what these point at is not known; see docs/api-model.md:\n  "
                          + "\n  ".join(model.unknown))
     os.makedirs(arguments.output, exist_ok=True)
-    files = driver_files(headers, history) | {"model.cpp": model_file(model, headers, history)}
+    files = (driver_files(headers, history) | recorder_files(model, headers)
+             | {"model.cpp": model_file(model, headers, history)})
     for name, text in files.items():
         write_if_changed(os.path.join(arguments.output, name), text)
 

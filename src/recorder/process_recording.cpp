@@ -38,6 +38,12 @@ std::mutex* start_mutex = new std::mutex;
 
 pthread_key_t thread_end_key;
 
+// What note_process_fact() was told. Guarded by start_mutex.
+std::vector<std::pair<std::string, std::string>>& noted_facts() {
+  static auto* facts = new std::vector<std::pair<std::string, std::string>>;
+  return *facts;
+}
+
 void say(const std::string& message) {
   const std::string line = "zevent: " + message + "\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
@@ -81,6 +87,7 @@ process_recording* process_recording::start() {
   static const int key_made = pthread_key_create(&thread_end_key, &process_recording::end_thread);
   static_cast<void>(key_made);
   present = new process_recording(**part);
+  for (const auto& [name, value] : noted_facts()) present->write_fact(name, value);
   present_outcome.store(outcome::recording, std::memory_order_release);
   return present;
 }
@@ -238,6 +245,13 @@ void process_recording::at_exit() {
 bool begin_thread(thread_log& log) {
   auto* recording = process_recording::current();
   return recording != nullptr && recording->begin(log);
+}
+
+void note_process_fact(std::string_view name, std::string_view value) {
+  const std::lock_guard lock(*start_mutex);
+  noted_facts().emplace_back(name, value);
+  if (present_outcome.load(std::memory_order_acquire) == outcome::recording)
+    present->write_fact(name, value);
 }
 
 void count_lost_call() {

@@ -84,6 +84,9 @@ class process_recording {
 // Gives a thread that makes its first call a place to record to. False when nothing is recorded.
 bool begin_thread(thread_log& log);
 
+// Something to be known about this process, in this recording and in those of its forked children.
+void note_process_fact(std::string_view name, std::string_view value);
+
 // Counts a call that was made and could not be recorded, where there is a recording at all.
 void count_lost_call();
 

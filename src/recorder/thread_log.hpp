@@ -19,6 +19,8 @@ struct recorded_thread {
   process_recording* recording = nullptr;
   recording::thread_record owner{};  // stands at the head of the next segment
   mapped_segment segment;            // the one being written
+  // Where records are put together that do not fit into the segment.
+  std::vector<std::byte> scratch;
   // Full ones that hold calls which have not returned.
   std::vector<mapped_segment> full_segments;
 };

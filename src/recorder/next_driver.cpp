@@ -1,0 +1,170 @@
+#include "recorder/next_driver.hpp"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "api/model.hpp"
+#include "base/environment.hpp"
+#include "recorder/pass_through.hpp"
+#include "recorder/process_recording.hpp"
+
+namespace zevent::recorder {
+namespace {
+
+constexpr char software_driver[] = "libze_zevent.so.1";
+
+// More than any version of any table has.
+constexpr size_t most_slots = 512;
+using slot_array = std::array<void*, most_slots>;
+
+using table_getter = ze_result_t(ze_api_version_t, void*);
+
+// Written by the one thread that loads, before `loaded` is stored.
+void* library = nullptr;
+std::atomic<bool> loaded{false};  // release and acquire: who sees it sees `library`
+std::once_flag load_once;
+
+std::string own_path() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&load_next_driver), &own) == 0) return {};
+  char resolved[PATH_MAX];
+  return realpath(own.dli_fname, resolved) != nullptr ? resolved : own.dli_fname;
+}
+
+std::string wanted_library() {
+  // A program with another user's rights must not load what that user's environment names.
+  if (getauxval(AT_SECURE) == 0)
+    if (const auto named = read_environment("ZEVENT_DRIVER")) return *named;
+  const std::string own = own_path();
+  return own.substr(0, own.rfind('/') + 1) + software_driver;
+}
+
+void complain(const std::string& message) {
+  const std::string line = "zevent: " + message + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+bool is_own_library(void* candidate) {
+  return dlsym(candidate, "zevent_recorder_is_here") != nullptr;
+}
+
+void* open_library(const std::string& path) {
+  void* opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) {
+    complain("the driver to record cannot be loaded: " + std::string(dlerror()));
+    return nullptr;
+  }
+  if (is_own_library(opened)) {
+    complain("ZEVENT_DRIVER=" + path + " names the recorder itself; name the driver to record");
+    return nullptr;
+  }
+  return opened;
+}
+
+// The newest table that the driver knows, up to our own version.
+bool ask_for_table(const api::dispatch_table& table, slot_array& slots) {
+  auto* getter = reinterpret_cast<table_getter*>(next_symbol(std::string(table.getter).c_str()));
+  if (getter == nullptr) return false;
+  for (uint32_t version = api::builtin_model().version; version >= 0x10000; --version) {
+    slots.fill(nullptr);
+    const auto status = getter(static_cast<ze_api_version_t>(version), slots.data());
+    if (status == ZE_RESULT_SUCCESS) return true;
+    if (status != ZE_RESULT_ERROR_UNSUPPORTED_VERSION) return false;
+  }
+  return false;
+}
+
+void fill_in_addresses() {
+  const auto& model = api::builtin_model();
+  for (size_t i = 0; i < model.functions.size(); ++i) {
+    // Functions in no table are found by name, here or when the program asks for them.
+    void* address = model.functions[i].table == api::no_index
+                        ? next_symbol(std::string(model.functions[i].name).c_str())
+                        : nullptr;
+    next_addresses[i].store(address != nullptr ? address : absent_addresses[i],
+                            std::memory_order_relaxed);
+  }
+  slot_array slots;
+  for (const auto& table : model.tables) {
+    if (!ask_for_table(table, slots)) continue;
+    for (size_t slot = 0; slot < table.functions.size(); ++slot)
+      if (slots[slot] != nullptr)
+        next_addresses[table.functions[slot]].store(slots[slot], std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] const char zevent_recorder_is_here = 1;
+
+void load_next_driver(const char* way_in) noexcept {
+  std::call_once(load_once, [way_in] {
+    const std::string path = wanted_library();
+    note_process_fact("way in", way_in);
+    note_process_fact("driver", path);
+    library = open_library(path);
+    loaded.store(library != nullptr, std::memory_order_release);
+    fill_in_addresses();
+  });
+}
+
+bool next_driver_is_loaded() noexcept {
+  return loaded.load(std::memory_order_acquire);
+}
+
+void* next_symbol(const char* name) noexcept {
+  return library != nullptr ? dlsym(library, name) : nullptr;
+}
+
+ze_result_t hand_out_table(ze_api_version_t version, void* slots, uint16_t table) noexcept {
+  if (slots == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+  load_next_driver("loader");
+  const auto& model = api::builtin_model();
+  const auto& known = model.tables[table];
+  auto* getter = reinterpret_cast<table_getter*>(next_symbol(std::string(known.getter).c_str()));
+  if (getter == nullptr) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+
+  static const char untouched_mark = 0;
+  void* const untouched = const_cast<char*>(&untouched_mark);
+  slot_array filled;
+  filled.fill(untouched);
+  if (const auto status = getter(version, filled.data()); status != ZE_RESULT_SUCCESS)
+    return status;
+
+  // Of a version that we know we know where the caller's table ends; of a newer one the driver
+  // does.
+  const auto asked = static_cast<uint32_t>(version);
+  const size_t most = asked <= model.version ? api::slots_at(known.sizes, asked) : filled.size();
+  auto* out = static_cast<void**>(slots);
+  for (size_t slot = 0; slot < most; ++slot) {
+    if (filled[slot] == untouched) continue;
+    if (filled[slot] == nullptr)
+      out[slot] = nullptr;
+    else if (slot < known.functions.size())
+      out[slot] = hook_addresses[known.functions[slot]];
+    else
+      out[slot] = count_and_pass_through(
+          "slot " + std::to_string(slot) + " of " + std::string(known.name), filled[slot]);
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+void* hook_for(const char* name, void* address) noexcept {
+  const auto& model = api::builtin_model();
+  const auto* function = model.find_function(name);
+  if (function == nullptr) return count_and_pass_through(name, address);
+  const uint16_t index = model.index_of(*function);
+  void* absent = absent_addresses[index];
+  next_addresses[index].compare_exchange_strong(absent, address, std::memory_order_relaxed);
+  return hook_addresses[index];
+}
+
+}  // namespace zevent::recorder

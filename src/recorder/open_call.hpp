@@ -1,0 +1,118 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "api/recording_format.hpp"
+#include "api/result_code.hpp"
+#include "recorder/call_writer.hpp"
+#include "recorder/next_driver.hpp"
+#include "recorder/process_recording.hpp"
+
+namespace zevent::recorder {
+
+// A call on its way through the recorder. A hook is, for every function alike:
+//
+//   open_call call;
+//   if (call.begin(least bytes of the inputs)) {
+//     …write the inputs…
+//     call.publish(index);
+//   }
+//   const ze_result_t result = next driver's function(…);
+//   if (call.returned(result, has outputs)) {
+//     …write the outputs…
+//     call.publish_outputs();
+//   }
+//   call.complete();
+//   return result;
+//
+// When nothing can be recorded every step but the driver's is skipped.
+class open_call : public call_writer {
+ public:
+  open_call() : start_(ticks()) {}
+
+  bool begin(uint64_t least_bytes) {
+    if (call_writer::begin(sizeof(recording::call_record), least_bytes, start_)) [[likely]]
+      return true;
+    count_lost_call();
+    return false;
+  }
+
+  void publish(uint16_t function) {
+    const uint32_t size = finish();
+    if (size == 0) [[unlikely]]
+      return count_lost_call();
+    auto* call = reinterpret_cast<recording::call_record*>(record());
+    call->header.detail = function;
+    call->header.kind = recording::record_kind::call;
+    call->header.flags = 0;
+    call->start = start_;
+    call->returned = 0;
+    log_.publish(record(), size);
+    log_.call_begins();
+    call_ = call;
+    position_ = log_.position_of(call);
+  }
+
+  // Takes the time. True if outputs are to be written: the result says that there are some.
+  bool returned(uint32_t result, bool has_outputs) {
+    duration_ = ticks() - start_;
+    result_ = result;
+    if (call_ == nullptr) [[unlikely]]
+      return false;
+    if (has_outputs && api::has_outputs(result)) return begin_outputs();
+    if (duration_ >= recording::duration_is_long - 1) [[unlikely]]
+      write_end();
+    return false;
+  }
+
+  void publish_outputs() {
+    const uint32_t size = finish();
+    if (size == 0) [[unlikely]] {
+      outputs_are_lost_ = true;
+      return;
+    }
+    auto* completion = reinterpret_cast<recording::completion_record*>(record());
+    completion->header.detail = 0;
+    completion->header.kind = recording::record_kind::completion;
+    completion->header.flags = 0;
+    completion->call = position_;
+    completion->end = start_ + duration_;
+    log_.publish(record(), size);
+  }
+
+  void complete() {
+    if (call_ == nullptr) [[unlikely]]
+      return;
+    log_.call_ends();
+    if (outputs_are_lost_) [[unlikely]]
+      return count_lost_call();
+    // release: the completion is stored before.
+    std::atomic_ref(call_->returned)
+        .store(recording::returned_word(result_, duration_), std::memory_order_release);
+  }
+
+  // Where in the file the call is; 0 when it is not recorded.
+  uint64_t position() const { return call_ != nullptr ? position_ : 0; }
+
+ private:
+  bool begin_outputs() {
+    driver_returned();
+    if (call_writer::begin(sizeof(recording::completion_record), 0, start_ + duration_)) [[likely]]
+      return true;
+    outputs_are_lost_ = true;
+    return false;
+  }
+  void write_end() {
+    if (begin_outputs()) publish_outputs();
+  }
+
+  uint64_t start_;         // ticks
+  uint64_t duration_ = 0;  // ticks
+  recording::call_record* call_ = nullptr;
+  uint64_t position_ = 0;
+  uint32_t result_ = 0;
+  bool outputs_are_lost_ = false;
+};
+
+}  // namespace zevent::recorder
