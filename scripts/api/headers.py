@@ -169,7 +169,8 @@ class _Reader:
             self.out.aliases[name] = declaration.spelling.lstrip("_")
         elif declaration.kind == CursorKind.ENUM_DECL:
             self.enumeration(name, declaration, api)
-        elif declaration.is_definition():
+        elif cursor.extent.start.line <= declaration.location.line <= cursor.extent.end.line:
+            # Not at a forward declaration, so that a struct comes after those it contains.
             self.record(name, declaration, api)
 
     def enumeration(self, name, declaration, api):
@@ -179,8 +180,6 @@ class _Reader:
         self.out.enumerations[name] = Enumeration(name, api, values)
 
     def record(self, name, declaration, api):
-        if name in self.out.records or name in self.out.tables:
-            return
         fields = [c for c in declaration.get_children() if c.kind == CursorKind.FIELD_DECL]
         if name.endswith("_dditable_t"):
             if all(f.spelling.startswith("pfn") for f in fields):
