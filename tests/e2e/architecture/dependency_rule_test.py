@@ -1,6 +1,6 @@
 """The dependency rule: which part of src/ may include which.
 
-    base <- api <- trace <- model <- {check, replay, repro, reduce, report}
+    base <- api <- trace <- model <- {check, replay <- repro <- reduce, report}
 
 driver, recorder, events and launch stand on base and api, and never include each other. The public
 headers include only each other, Level Zero and the standard library. tools/ holds no logic: it may
@@ -25,7 +25,7 @@ ALLOWED = {
     "model": TRACE,
     "check": MODEL,
     "replay": MODEL,
-    "repro": MODEL,
+    "repro": MODEL | {"replay", "launch"},
     "reduce": MODEL | {"replay", "repro"},
     "report": MODEL,
 }
