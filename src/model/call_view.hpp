@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -101,9 +103,11 @@ class call_view {
     elements_.push_back(element);
     ++lists_[at(a)].count;
   }
-  // The bytes stay the caller's.
+  // The bytes stay the caller's. As a number they are the first eight of them.
   void set_bytes(argument a, std::span<const std::byte> bytes) {
-    set(a, 0);
+    uint64_t first = 0;
+    if (!bytes.empty()) std::memcpy(&first, bytes.data(), std::min(bytes.size(), sizeof(first)));
+    set(a, first);
     bytes_[at(a)] = bytes;
   }
 
