@@ -342,6 +342,8 @@ void write_record(call_writer& out, uint32_t stype, const void* address, api::re
 CHAIN_TAIL = """}  // namespace
 
 void write_chain(call_writer& out, const void* address, api::record_part part) {
+  if (out.is_after_call() && part == api::record_part::all)
+    return out.form(api::content_form::nothing);
   uint32_t stype;
   std::memcpy(&stype, address, sizeof(stype));
   switch (out.chain_space()) {

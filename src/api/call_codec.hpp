@@ -50,6 +50,9 @@
 //   inout; below such a field that is itself only in or only out, all again. A struct that has no
 //   field for a half is not captured (form 0) behind a pointer.
 //
+//   Among outputs a chain is followed only below what is inout. The pNext of a struct that is put
+//   out as a whole was never an input: nobody need have set it (form 0).
+//
 // What may never change: all of this. New needs get new forms.
 namespace zevent::api {
 

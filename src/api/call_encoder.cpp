@@ -199,7 +199,8 @@ void call_encoder::write_string(const char* text) {
 }
 
 void call_encoder::write_chain(const std::byte* address, record_part part) {
-  if (chain_length_ == max_chain_length) return form(content_form::nothing);
+  const bool was_never_set = after_call_ && part == record_part::all;
+  if (was_never_set || chain_length_ == max_chain_length) return form(content_form::nothing);
   const auto stype = load<uint32_t>(address);
   const record* r = model_.find_chained(chain_api_, stype);
   if (r == nullptr) {

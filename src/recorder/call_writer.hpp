@@ -103,6 +103,7 @@ class call_writer {
   // the two is what is valid.
   uint64_t valid_length(const void* buffer, uint64_t length);
   void driver_returned() { after_call_ = true; }
+  bool is_after_call() const { return after_call_; }
 
   // Whose stypes a chain is made of.
   void set_chain_space(api::api_name space) { chain_space_ = space; }

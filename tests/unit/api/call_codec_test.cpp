@@ -113,6 +113,20 @@ TEST(call_codec, properties_go_in_with_their_chain_and_come_out_filled) {
   EXPECT_EQ(out.find("pNext")->find("ipVersion")->bits, 77u);
 }
 
+TEST(call_codec, chain_of_a_struct_that_is_put_out_as_a_whole_is_not_followed) {
+  zes_device_properties_t properties{};
+  properties.stype = ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  properties.core.pNext = reinterpret_cast<void*>(0xbad);  // nobody sets it
+  zes_device_properties_t* pointer = &properties;
+  const auto sysman_device = handle_of<zes_device_handle_t>(0x2000);
+  encoded_call call("zesDeviceGetProperties", sysman_device, pointer);
+  call.enter();
+  properties.core.vendorId = 5;
+  const value& core = *call.leave().find("pProperties")->find("core");
+  EXPECT_EQ(core.find("vendorId")->bits, 5u);
+  EXPECT_TRUE(core.find("pNext")->items.empty());
+}
+
 TEST(call_codec, properties_with_a_wrong_stype_are_read_by_the_functions_contract) {
   ze_device_properties_t properties{};
   properties.stype = static_cast<ze_structure_type_t>(0x1234);
