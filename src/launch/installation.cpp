@@ -34,7 +34,8 @@ result<installation> find_installation() {
     const fs::path lib = (bin / relative).lexically_normal();
     std::error_code error;
     if (fs::exists(lib / "libze_zevent.so.1", error))
-      return installation{lib / "libze_zevent.so.1", lib / "zevent" / "direct"};
+      return installation{lib / "libze_zevent.so.1", lib / "zevent" / "direct",
+                          lib / "libzevent_recorder.so.1", lib / "zevent" / "record"};
     tried += fmt::format("{}{}", tried.empty() ? "" : ", ", lib.string());
   }
   return fail(

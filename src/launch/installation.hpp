@@ -12,6 +12,8 @@ namespace zevent::launch {
 struct installation {
   std::string driver;            // the software driver
   std::string direct_directory;  // holds the driver under the name of the loader
+  std::string recorder;
+  std::string record_directory;  // holds the recorder under the name of the loader
 };
 
 // Looks from the running program (/proc/self/exe). The error names the places it looked at.

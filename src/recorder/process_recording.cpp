@@ -10,8 +10,10 @@
 #include <optional>
 #include <string>
 
+#include "api/model_file.hpp"
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
+#include "recorder/blob_store.hpp"
 #include "recorder/process_facts.hpp"
 #include "recorder/tick_clock.hpp"
 
@@ -98,7 +100,14 @@ process_recording::process_recording(part_file& part)
   own_thread_.owner.header.kind = record_kind::thread;
   if (!own_log_.attach(own_thread_, nullptr, 0)) return;
   own_log_.write_calibration();
+  write_schema();
   for (const auto& fact : collect_process_facts()) write_fact(fact.name, fact.value);
+}
+
+void process_recording::write_schema() {
+  static const auto* schema = new std::vector<std::byte>(api::write_model(api::builtin_model()));
+  const auto hash = hash_of(*schema);
+  if (own_log_.write_blob(hash, *schema)) part_->header().schema = hash;
 }
 
 bool process_recording::take_calibration_turn(uint64_t now, uint64_t& next) {

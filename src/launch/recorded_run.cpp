@@ -1,0 +1,175 @@
+#include "launch/recorded_run.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "api/recording_format.hpp"
+#include "base/environment.hpp"
+
+namespace zevent::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr auto first_look = 2ms;
+constexpr auto slowest_look = 100ms;
+constexpr auto silence = 1s;
+
+std::optional<recording::file_header> read_header(const fs::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return std::nullopt;
+  recording::file_header header{};
+  const ssize_t bytes = pread(file, &header, sizeof(header), 0);
+  close(file);
+  if (bytes != static_cast<ssize_t>(sizeof(header)) || header.magic != recording::file_magic)
+    return std::nullopt;
+  return header;
+}
+
+// A process number is given out again; with the time of its start it is unique.
+bool is_alive(uint32_t process_id, uint64_t process_start) {
+  const std::string path = fmt::format("/proc/{}/stat", process_id);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char buffer[1024];
+  const ssize_t bytes = read(file, buffer, sizeof(buffer) - 1);
+  close(file);
+  if (bytes <= 0) return false;
+  buffer[bytes] = '\0';
+  // The name, in brackets, may hold anything; behind it are the state and 19 more fields.
+  const char* name_end = std::strrchr(buffer, ')');
+  if (name_end == nullptr) return false;
+  char state = 0;
+  unsigned long long start = 0;
+  if (std::sscanf(
+          name_end + 1,
+          " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+          &state, &start) != 2)
+    return false;
+  return state != 'Z' && state != 'X' && start == process_start;
+}
+
+std::string host_name() {
+  char name[64] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+std::atomic<bool> interrupted{false};
+
+// While it lives, an interrupt from the keyboard is noted and does not end this process.
+class interrupt_watch {
+ public:
+  interrupt_watch() {
+    struct sigaction note {};
+    note.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
+    sigaction(SIGINT, &note, &previous_);
+  }
+  interrupt_watch(const interrupt_watch&) = delete;
+  interrupt_watch& operator=(const interrupt_watch&) = delete;
+  ~interrupt_watch() { sigaction(SIGINT, &previous_, nullptr); }
+
+ private:
+  struct sigaction previous_ {};
+};
+
+}  // namespace
+
+std::string parts_folder_of(const std::string& output) {
+  return output + recording::parts_suffix;
+}
+
+std::string find_driver_to_record() {
+  if (const auto named = read_environment("ZEVENT_DRIVER")) return *named;
+  const char* alternative = std::getenv("ZE_ENABLE_ALT_DRIVERS");
+  if (alternative != nullptr && *alternative != '\0') {
+    const std::string all = alternative;
+    return all.substr(0, all.find(','));
+  }
+  std::error_code error;
+  if (!fs::exists("/dev/dri/renderD128", error)) return "";
+  return find_library("libze_intel_gpu.so.1");
+}
+
+result<void> prepare_parts_folder(const std::string& output) {
+  const std::string folder = parts_folder_of(output);
+  if (mkdir(folder.c_str(), 0700) == 0) return {};
+  if (errno == EEXIST)
+    return fail(
+        "{} is left from a recording that was not packed; look at it with 'zevent show {}', or "
+        "remove it",
+        folder, folder);
+  return fail("cannot make {}: {}", folder, std::strerror(errno));
+}
+
+environment_changes environment_for_recording(way_in way, const installation& files,
+                                              const recording_options& options,
+                                              const std::optional<std::string>& library_path) {
+  // Set in both ways: a child that brings a loader of its own is recorded too.
+  environment_changes changes{
+      {"ZE_ENABLE_ALT_DRIVERS", files.recorder},
+      // Else a loader with layers goes past the recorder, through tables in the driver's handles.
+      {"ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0"},
+      {"ZEVENT_RECORD", options.output},
+      {"ZEVENT_RECORD_MEMORY", options.memory},
+      {"ZEVENT_DRIVER", options.driver},
+  };
+  if (way == way_in::direct) {
+    std::string path = files.record_directory;
+    if (library_path && !library_path->empty()) path += ":" + *library_path;
+    changes.emplace_back("LD_LIBRARY_PATH", path);
+  }
+  return changes;
+}
+
+std::vector<int> processes_still_recording(const std::string& parts_folder) {
+  std::vector<int> running;
+  const std::string own_host = host_name();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parts_folder, error)) {
+    if (entry.path().extension() != recording::part_suffix) continue;
+    const auto header = read_header(entry.path());
+    if (!header || header->state == recording::part_state::stopped) continue;
+    if (strncmp(header->host, own_host.c_str(), sizeof(header->host)) != 0) continue;
+    if (is_alive(header->process_id, header->process_start))
+      running.push_back(static_cast<int>(header->process_id));
+  }
+  return running;
+}
+
+bool wait_for_recording_processes(const std::string& parts_folder) {
+  const interrupt_watch watch;
+  interrupted.store(false, std::memory_order_relaxed);
+  const auto begin = std::chrono::steady_clock::now();
+  auto pause = std::chrono::milliseconds(first_look);
+  bool told = false;
+  while (true) {
+    const auto running = processes_still_recording(parts_folder);
+    if (running.empty()) return true;
+    if (interrupted.load(std::memory_order_relaxed)) return false;
+    if (!told && std::chrono::steady_clock::now() - begin >= silence) {
+      told = true;
+      fmt::print(stderr,
+                 "zevent: {} process{} of this recording still run{} (first: {}); interrupt to "
+                 "pack what is there\n",
+                 running.size(), running.size() == 1 ? "" : "es", running.size() == 1 ? "s" : "",
+                 running.front());
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min<std::chrono::milliseconds>(2 * pause, slowest_look);
+  }
+}
+
+}  // namespace zevent::launch

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/installation.hpp"
+#include "launch/way_in.hpp"
+
+namespace zevent::launch {
+
+// How `zevent record` puts the recorder in front of a driver, and knows when a run is over.
+
+struct recording_options {
+  std::string output;           // the trace; the processes record beside it, into output.parts
+  std::string memory = "full";  // off, copies or full
+  std::string driver;           // the driver to record; "" for the software driver
+};
+
+std::string parts_folder_of(const std::string& output);
+
+// The driver that a program would meet here without zevent: the one its environment names, a GPU's,
+// else "", which means the software driver.
+std::string find_driver_to_record();
+
+// Makes the folder for the parts. It must not be there yet: what is in it would be somebody's
+// recording that was never packed.
+result<void> prepare_parts_folder(const std::string& output);
+
+// What has to be set in a program's environment so that it is recorded.
+environment_changes environment_for_recording(way_in way, const installation& files,
+                                              const recording_options& options,
+                                              const std::optional<std::string>& library_path);
+
+// Processes of this host that are still recording into the folder.
+std::vector<int> processes_still_recording(const std::string& parts_folder);
+
+// Waits until there are none. After a second says on stderr what it waits for; an interrupt from
+// the keyboard ends the waiting. False when some still run.
+bool wait_for_recording_processes(const std::string& parts_folder);
+
+}  // namespace zevent::launch
