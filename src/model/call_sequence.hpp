@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "model/call_view.hpp"
+
+namespace zevent::model {
+
+// Puts the beginnings and the ends of calls in the order of time. Calls come in the order of their
+// start. An end is passed on before the first call that starts after it: handles that one thread
+// gave back and another one got at the same moment are then told apart.
+template <typename Sink>  // begin(const call_view&), end(const call_view&)
+class call_sequence {
+ public:
+  explicit call_sequence(Sink& sink) : sink_(sink) {}
+
+  // `next_start_ns`: of the call after this one, UINT64_MAX when there is none or it is not known.
+  void add(const call_view& call, uint64_t next_start_ns) {
+    pass_ends_until(call.start_ns);
+    sink_.begin(call);
+    if (!call.did_return) return;
+    if (under_way_.empty() && call.end_ns <= next_start_ns) return sink_.end(call);
+    keep(call);
+  }
+
+  void finish() { pass_ends_until(UINT64_MAX); }
+
+ private:
+  void keep(const call_view& call) {
+    auto copy = spare_.empty() ? std::make_unique<call_view>() : std::move(spare_.back());
+    if (!spare_.empty()) spare_.pop_back();
+    *copy = call;
+    under_way_.emplace(call.end_ns, std::move(copy));
+  }
+
+  void pass_ends_until(uint64_t time_ns) {
+    while (!under_way_.empty() && under_way_.begin()->first <= time_ns) {
+      auto ended = std::move(under_way_.extract(under_way_.begin()).mapped());
+      sink_.end(*ended);
+      spare_.push_back(std::move(ended));
+    }
+  }
+
+  Sink& sink_;
+  std::multimap<uint64_t, std::unique_ptr<call_view>> under_way_;  // by end
+  std::vector<std::unique_ptr<call_view>> spare_;
+};
+
+}  // namespace zevent::model

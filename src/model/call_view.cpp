@@ -1,0 +1,82 @@
+#include "model/call_view.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zevent::model {
+namespace {
+
+struct known_function {
+  std::string_view name;
+  argument exclusive;
+};
+
+constexpr std::array known_functions = {
+#define F(name, exclusive) known_function{#name, argument::exclusive},
+#include "model/functions.inc"
+#undef F
+};
+
+constexpr std::array<std::string_view, argument_count> paths = {
+#define A(name, path) path,
+#include "model/arguments.inc"
+#undef A
+};
+
+constexpr std::array<uint16_t, known_functions.size()> sorted_by_name = [] {
+  std::array<uint16_t, known_functions.size()> order{};
+  for (uint16_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [](uint16_t a, uint16_t b) {
+    return known_functions[a].name < known_functions[b].name;
+  });
+  return order;
+}();
+
+bool names_an_append(std::string_view name) {
+  return name.find("CommandListAppend") != std::string_view::npos ||
+         name.find("CommandListImmediateAppend") != std::string_view::npos;
+}
+
+}  // namespace
+
+function function_named(std::string_view name) {
+  const auto place = std::lower_bound(
+      sorted_by_name.begin(), sorted_by_name.end(), name,
+      [](uint16_t i, std::string_view wanted) { return known_functions[i].name < wanted; });
+  if (place != sorted_by_name.end() && known_functions[*place].name == name)
+    return static_cast<function>(*place);
+  return names_an_append(name) ? function::other_append : function::other;
+}
+
+std::string_view name_of(function which) {
+  const auto i = static_cast<size_t>(which);
+  return i < known_functions.size() ? known_functions[i].name : std::string_view{};
+}
+
+argument exclusive_argument(function which) {
+  if (which == function::other_append) return argument::hCommandList;
+  const auto i = static_cast<size_t>(which);
+  return i < known_functions.size() ? known_functions[i].exclusive : argument::none;
+}
+
+bool is_append(function which) {
+  static const auto appends = [] {
+    std::array<bool, function_count> table{};
+    for (size_t i = 0; i < known_functions.size(); ++i)
+      table[i] = names_an_append(known_functions[i].name);
+    table[static_cast<size_t>(function::other_append)] = true;
+    return table;
+  }();
+  return appends[static_cast<size_t>(which)];
+}
+
+bool is_launch(function which) {
+  return which >= function::zeCommandListAppendLaunchKernel &&
+         which <= function::zeCommandListAppendLaunchMultipleKernelsIndirect;
+}
+
+std::string_view path_of(argument which) {
+  return paths[static_cast<size_t>(which)];
+}
+
+}  // namespace zevent::model

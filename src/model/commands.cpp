@@ -1,0 +1,283 @@
+#include <level_zero/ze_api.h>
+
+#include <algorithm>
+
+#include "model/process_model.hpp"
+
+// How calls become commands, and commands executions.
+namespace zevent::model {
+namespace {
+
+using enum argument;
+
+byte_region flat(uint64_t first, uint64_t bytes) {
+  return {first, std::min(bytes, UINT64_MAX - first)};
+}
+
+// One side of a region copy, in bytes.
+struct copy_side {
+  argument base, x, y, z, width, height, depth, pitch, slice_pitch;
+};
+
+constexpr copy_side destination = {dstptr,     dst_x,     dst_y,    dst_z,        dst_width,
+                                   dst_height, dst_depth, dstPitch, dstSlicePitch};
+constexpr copy_side source = {srcptr,     src_x,     src_y,    src_z,        src_width,
+                              src_height, src_depth, srcPitch, srcSlicePitch};
+
+byte_region region_of(const call_view& call, const copy_side& side) {
+  // Fields of 32 bits: their products fit, and so do the sums unless the pointer is nonsense.
+  const uint64_t offset =
+      call[side.x] + call[side.y] * call[side.pitch] + call[side.z] * call[side.slice_pitch];
+  uint64_t first = 0;
+  if (__builtin_add_overflow(call[side.base], offset, &first)) return {};
+  byte_region region;
+  region.first = first;
+  region.row_bytes = call[side.width];
+  region.rows = std::max<uint64_t>(call[side.height], 1);
+  region.row_pitch = call[side.pitch];
+  region.slices = std::max<uint64_t>(call[side.depth], 1);
+  region.slice_pitch = call[side.slice_pitch];
+  return simplified(region);
+}
+
+}  // namespace
+
+ref<command> process_model::make_command(const call_view& call, command_list& list) {
+  auto made = make<command>();
+  made->call = call.number;
+  made->which = call.which;
+  made->list = ref<command_list>(&list);
+  made->in_order = list.in_order;
+  made->relaxed = list.relaxed;
+  const auto wait_for = [&](std::span<const uint64_t> handles) {
+    made->waits.reserve(handles.size());
+    for (const auto handle : handles) {
+      event* which = events.find_alive(handle);
+      if (which == nullptr) continue;
+      made->waits.push_back({ref<event>(which), {}});
+      if (which->counter_based) made->waits.back().bound = which->last_signal;
+    }
+  };
+  using enum function;
+  switch (call.which) {
+    case zeCommandListAppendSignalEvent:
+      made->signal = ref<event>(events.find_alive(call[hEvent]));
+      break;
+    case zeCommandListAppendEventReset:
+      made->reset = ref<event>(events.find_alive(call[hEvent]));
+      break;
+    case zeCommandListAppendWaitOnEvents:
+      wait_for(call.list(phEvents));
+      break;
+    case zeCommandListAppendQueryKernelTimestamps:
+      for (const auto handle : call.list(phEvents)) {
+        if (event* which = events.find_alive(handle)) made->timestamps_of.emplace_back(which);
+      }
+      break;
+    case zeCommandListAppendWaitExternalSemaphoreExt:
+      made->opaque = true;
+      break;
+    default:
+      break;
+  }
+  if (call.has(hSignalEvent)) made->signal = ref<event>(events.find_alive(call[hSignalEvent]));
+  if (call.has(phWaitEvents)) wait_for(call.list(phWaitEvents));
+  add_accesses(call, *made);
+  return made;
+}
+
+void process_model::add_accesses(const call_view& call, command& to) {
+  const auto touch = [&](const byte_region& region, bool writes) {
+    if (!region.empty()) to.accesses.push_back({region, writes, true});
+  };
+  using enum function;
+  switch (call.which) {
+    case zeCommandListAppendMemoryCopy:
+    case zeCommandListAppendMemoryCopyWithParameters:
+    case zeCommandListAppendMemoryCopyFromContext:
+      touch(flat(call[srcptr], call[size]), false);
+      touch(flat(call[dstptr], call[size]), true);
+      return;
+    case zeCommandListAppendMemoryCopyRegion:
+      touch(region_of(call, source), false);
+      touch(region_of(call, destination), true);
+      return;
+    case zeCommandListAppendMemoryFill:
+    case zeCommandListAppendMemoryFillWithParameters:
+      touch(flat(call[ptr], call[size]), true);
+      return;
+    case zeCommandListAppendWriteGlobalTimestamp:
+      touch(flat(call[dstptr], sizeof(uint64_t)), true);
+      return;
+    case zeCommandListAppendQueryKernelTimestamps: {
+      const auto offsets = call.list(pOffsets);
+      if (offsets.empty()) {
+        touch(flat(call[dstptr], call[numEvents] * sizeof(ze_kernel_timestamp_result_t)), true);
+      }
+      for (const auto offset : offsets)
+        touch(flat(call[dstptr] + offset, sizeof(ze_kernel_timestamp_result_t)), true);
+      return;
+    }
+    case zeCommandListAppendImageCopy:
+    case zeCommandListAppendImageCopyRegion:
+    case zeCommandListAppendImageCopyToMemory:
+    case zeCommandListAppendImageCopyToMemoryExt:
+    case zeCommandListAppendImageCopyFromMemory:
+    case zeCommandListAppendImageCopyFromMemoryExt:
+      for (const auto which : {hDstImage, hSrcImage}) {
+        if (image* used = images.find_alive(call[which])) to.images.emplace_back(used);
+      }
+      return;
+    default:
+      if (is_launch(call.which)) add_kernels(call, to);
+      return;
+  }
+}
+
+void process_model::add_kernels(const call_view& call, command& to) {
+  const auto launch = [&](uint64_t handle) {
+    kernel* which = kernels.find_alive(handle);
+    if (which == nullptr) return;
+    to.kernels.emplace_back(which);
+    for (size_t i = 0; i < which->arguments.size(); ++i) {
+      const auto& each = which->arguments[i];
+      if (!each.target || !each.target->alive()) continue;
+      to.accesses.push_back(
+          {{each.value, each.target->end() - each.value}, which->may_write(i), false});
+    }
+  };
+  if (call.has(hKernel)) launch(call[hKernel]);
+  for (const auto handle : call.list(phKernels)) launch(handle);
+}
+
+void process_model::bind_signal(const ref<command>& to) {
+  event* which = to->signal.get();
+  if (which == nullptr || !which->counter_based) return;
+  which->last_signal = to;
+  which->device = to->list->device;
+  if (which->storage == counter_storage::aggregate) {
+    if (which->aggregated.size() >= 64) which->aggregated.erase(which->aggregated.begin());
+    which->aggregated.push_back(to);
+  } else if (!which->imported) {
+    which->foreign = false;
+  }
+}
+
+void process_model::append(const call_view& call) {
+  command_list* list = lists.find_alive(call[hCommandList]);
+  if (list == nullptr) return;
+  const auto made = make_command(call, *list);
+  if (list->capture) return;
+  bind_signal(made);
+  if (list->immediate) {
+    executor_.submit(made, list->own, list->own->chain, call.number, 1);
+    executor_.start(*list->own);
+    return;
+  }
+  for (const auto id : list->next_ids) list->command_of_id[id] = list->commands.size();
+  list->next_ids.clear();
+  list->commands.push_back(made);
+}
+
+void process_model::append_lists(const call_view& call) {
+  command_list* outer = lists.find_alive(call[hCommandList]);
+  if (outer == nullptr || !outer->own) return;
+  const auto& where = outer->own;
+  // Waits, then the lists, then the signal, which comes when all of them are complete. On an
+  // in-order list, the whole is one command.
+  auto waits = make_command(call, *outer);
+  auto signals = make<command>();
+  signals->call = call.number;
+  signals->which = function::zeCommandListAppendBarrier;
+  signals->list = waits->list;
+  signals->in_order = waits->in_order;
+  signals->signal = std::exchange(waits->signal, {});
+  executor_.submit(waits, where, where->chain, call.number, 1);
+  executor_.start(*where);
+  if (outer->in_order) executor_.fence_off(*where);
+  for (const auto handle : call.list(phCommandLists)) {
+    if (command_list* inner = lists.find_alive(handle); inner != nullptr && !inner->immediate)
+      run_list(*inner, where, call.number);
+  }
+  bind_signal(signals);
+  executor_.submit(signals, where, where->chain, call.number, 1);
+  executor_.start(*where);
+}
+
+void process_model::execute(const call_view& call) {
+  command_queue* queue = queues.find_alive(call[hCommandQueue]);
+  if (queue == nullptr) return;
+  for (const auto handle : call.list(phCommandLists)) {
+    if (command_list* list = lists.find_alive(handle); list != nullptr && !list->immediate)
+      run_list(*list, queue->own, call.number);
+  }
+  if (fence* which = fences.find_alive(call[hFence])) {
+    which->pending = queue->own->line->last;
+    which->used = call.number;
+  }
+}
+
+void process_model::run_list(command_list& list, const ref<stream>& where, call_number call) {
+  const auto chain = list.in_order ? executor_.new_timeline() : ref<timeline>{};
+  ++list.executions;
+  list.executed_on = where;
+  list.executed = call;
+  list.first_run = where->line->last + 1;
+  for (const auto& each : list.commands)
+    executor_.submit(each, where, chain, call, list.executions);
+  list.last_run = where->line->last;
+  executor_.start(*where);
+}
+
+void process_model::reset_list(const call_view& call) {
+  command_list* list = lists.find_alive(call[hCommandList]);
+  if (list == nullptr) return;
+  list->commands.clear();
+  list->command_of_id.clear();
+  list->next_ids.clear();
+  list->closed = false;
+  list->executed_on = {};
+  list->executed = no_call;
+  list->updated = no_call;
+}
+
+void process_model::update_mutable(const call_view& call) {
+  command_list* list = lists.find_alive(call[hCommandList]);
+  if (list == nullptr) return;
+  list->updated = call.number;
+  const auto place = list->command_of_id.find(call[commandId]);
+  if (place == list->command_of_id.end() || place->second >= list->commands.size()) return;
+  command& which = *list->commands[place->second];
+  if (call.which == function::zeCommandListUpdateMutableCommandSignalEventExp) {
+    which.signal = ref<event>(events.find_alive(call[hSignalEvent]));
+    bind_signal(list->commands[place->second]);
+  } else if (call.which == function::zeCommandListUpdateMutableCommandWaitEventsExp) {
+    which.waits.clear();
+    for (const auto handle : call.list(phWaitEvents)) {
+      event* waited = events.find_alive(handle);
+      if (waited == nullptr) continue;
+      which.waits.push_back({ref<event>(waited), {}});
+      if (waited->counter_based) which.waits.back().bound = waited->last_signal;
+    }
+  }
+}
+
+void process_model::capture(const call_view& call) {
+  command_list* list = lists.find_alive(call[hCommandList]);
+  if (list == nullptr) return;
+  using enum function;
+  if (call.which == zeCommandListEndGraphCaptureExt) {
+    if (graph* made = graphs.find_alive(call[phGraph]); made == nullptr)
+      graphs.add(call[phGraph], call.number);
+    list->capture = {};
+    return;
+  }
+  list->capture = call.which == zeCommandListBeginCaptureIntoGraphExt
+                      ? ref<graph>(graphs.find_alive(call[hGraph]))
+                      : make<graph>();
+  if (!list->capture) list->capture = make<graph>();
+  list->capture->primary_list = list->handle;
+  list->capture->capturing = true;
+}
+
+}  // namespace zevent::model

@@ -1,0 +1,241 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/byte_region.hpp"
+#include "model/call_view.hpp"
+#include "model/clock.hpp"
+#include "model/ref.hpp"
+#include "model/spirv_parameters.hpp"
+#include "trace/call.hpp"
+
+// The objects of a program and what the model knows of each. An object outlives its handle for as
+// long as something refers to it.
+namespace zevent::model {
+
+using trace::call_number;
+
+inline constexpr call_number no_call{UINT64_MAX};
+
+struct command;
+struct run;
+struct stream;
+
+enum class object_kind : uint8_t {
+  context,
+  event_pool,
+  event,
+  command_list,
+  command_queue,
+  fence,
+  module,
+  kernel,
+  image,
+  sampler,
+  graph,
+  executable_graph,
+  memory,
+};
+
+std::string_view name_of(object_kind kind);
+
+struct object : counted {
+  explicit object(object_kind k) : kind(k) {}
+
+  object_kind kind;
+  uint64_t handle = 0;
+  call_number created = no_call;
+  call_number destroyed = no_call;  // no_call while it lives
+  uint32_t destroyed_by_thread = 0;
+  uint64_t destroy_ended_ns = 0;
+
+  bool alive() const { return destroyed == no_call; }
+};
+
+struct device {
+  uint64_t handle = 0;
+  uint64_t root = 0;  // 0 for a root device, or when it is not known
+  uint32_t kernel_timestamp_valid_bits = 0;
+  uint64_t max_counter_value = 0;          // 0: not asked for
+  std::vector<uint64_t> max_fill_pattern;  // by queue group ordinal
+  std::vector<uint64_t> peers, not_peers;  // as zeDeviceCanAccessPeer answered
+};
+
+struct context : object {
+  context() : object(object_kind::context) {}
+  uint32_t live_objects = 0;
+};
+
+struct event;
+
+struct event_pool : object {
+  event_pool() : object(object_kind::event_pool) {}
+  ref<context> owner;
+  uint32_t flags = 0;  // ze_event_pool_flags_t
+  uint32_t count = 0;
+  std::vector<uint64_t> devices;  // empty: all
+  bool counter_based = false;
+  uint32_t counter_flags = 0;
+  bool imported = false;
+  bool exported = false;
+  std::map<uint32_t, event*> slots;  // live events by index
+};
+
+// Where a counter-based event's counter lives.
+enum class counter_storage : uint8_t { own, external, aggregate };
+
+enum class event_role : uint8_t { signals, resets, waits };
+
+struct event_use {
+  ref<run> who;
+  event_role role;
+};
+
+struct event : object {
+  event() : object(object_kind::event) {}
+  ref<context> owner;
+  ref<event_pool> pool;  // null for events without one
+  uint32_t index = 0;
+  uint64_t device = 0;  // counter-based: of creation, then of the last signal
+  uint32_t signal_scope = 0;
+  uint32_t wait_scope = 0;
+  bool counter_based = false;
+  uint32_t counter_flags = 0;
+  counter_storage storage = counter_storage::own;
+  uint64_t storage_address = 0;  // of the device
+  uint64_t storage_increment = 0;
+  uint64_t storage_value = 0;
+  bool imported = false;
+  bool exported = false;
+  bool host_visible = true;
+  bool timestamps = false;
+  bool mapped_timestamps = false;
+
+  // Someone who is not in the recording signals it: what it says about order is not known.
+  bool foreign = false;
+
+  // Regular: who signalled it since it was last reset.
+  std::vector<ref<run>> signals;
+  call_number host_signal = no_call;  // zeEventHostSignal since the last reset
+  call_number last_reset = no_call;
+  // Regular: commands that signal, reset or wait for it and may be under way.
+  std::vector<event_use> uses;
+  // Counter-based: the last append that signals it. An aggregate event: all of them.
+  ref<command> last_signal;
+  std::vector<ref<command>> aggregated;
+  // Streams whose next command waits for it.
+  std::vector<ref<stream>> parked;
+
+  bool signalled() const { return !signals.empty() || host_signal != no_call; }
+};
+
+struct graph : object {
+  graph() : object(object_kind::graph) {}
+  uint64_t primary_list = 0;
+  bool capturing = false;
+};
+
+struct executable_graph : object {
+  executable_graph() : object(object_kind::executable_graph) {}
+  ref<graph> source;
+};
+
+struct command_list : object {
+  command_list() : object(object_kind::command_list) {}
+  ref<context> owner;
+  uint64_t device = 0;
+  uint32_t ordinal = 0;
+  uint32_t flags = 0;  // of the list, or of the queue behind an immediate list
+  bool immediate = false;
+  bool in_order = false;
+  bool relaxed = false;
+  bool synchronous = false;
+  bool closed = false;
+  bool modifiable = false;        // a mutable list
+  call_number updated = no_call;  // mutable: changed and not closed since
+
+  // Regular: what was appended. Immediate: nothing, for each command runs at once.
+  std::vector<ref<command>> commands;
+  std::map<uint64_t, size_t> command_of_id;  // mutable: id → index into commands
+  std::vector<uint64_t> next_ids;            // ids given out for the next append
+
+  ref<stream> own;  // immediate
+
+  // Regular: the execution that may still be under way.
+  ref<stream> executed_on;
+  position first_run = 0, last_run = 0;
+  call_number executed = no_call;
+  uint32_t executions = 0;
+
+  ref<graph> capture;  // what is appended goes there
+};
+
+struct command_queue : object {
+  command_queue() : object(object_kind::command_queue) {}
+  ref<context> owner;
+  uint64_t device = 0;
+  uint32_t ordinal = 0;
+  uint32_t index = 0;
+  uint32_t flags = 0;
+  bool synchronous = false;
+  ref<stream> own;
+  uint32_t live_fences = 0;
+};
+
+struct fence : object {
+  fence() : object(object_kind::fence) {}
+  ref<command_queue> queue;
+  position pending = 0;  // of the queue's stream: signalled when all up to here is complete
+  call_number used = no_call;
+};
+
+enum class memory_kind : uint8_t { host, device, shared, imported };
+
+struct allocation : object {
+  allocation() : object(object_kind::memory) {}
+  uint64_t bytes = 0;
+  memory_kind where = memory_kind::device;
+  ref<context> owner;
+  uint64_t device = 0;
+  uint64_t end() const { return handle + bytes; }
+};
+
+struct module : object {
+  module() :object(object_kind::module) {}
+  ref<context> owner;
+  std::map<std::string, std::vector<kernel_parameter>, std::less<>> kernels;
+  uint32_t live_kernels = 0;
+};
+
+struct kernel : object {
+  kernel() : object(object_kind::kernel) {}
+  struct pointer_argument {
+    uint64_t value = 0;
+    ref<allocation> target;  // null: not a pointer into known memory
+  };
+  ref<module> owner;
+  std::string name;
+  std::vector<pointer_argument> arguments;
+  std::vector<kernel_parameter> parameters;
+  std::vector<ref<run>> uses;  // that may be under way
+
+  bool may_write(size_t argument_index) const {
+    return argument_index >= parameters.size() || parameters[argument_index].may_write;
+  }
+};
+
+struct image : object {
+  image() : object(object_kind::image) {}
+  ref<context> owner;
+  std::vector<ref<run>> uses;
+};
+
+struct sampler : object {
+  sampler() : object(object_kind::sampler) {}
+  ref<context> owner;
+};
+
+}  // namespace zevent::model

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <map>
+
+#include "model/call_view.hpp"
+#include "model/executor.hpp"
+#include "model/object_table.hpp"
+
+namespace zevent::model {
+
+// What one process of a run did: its objects, its commands and the order they are in. Fed with
+// calls one after the other; forgets what is over.
+//
+// A call has two moments. When it begins, it takes objects away and hands commands to the device;
+// when it ends, it has made objects and the host knows what it waited for. Between the two, calls
+// of other threads may begin and end. call_sequence.hpp puts the moments of all calls in order.
+class process_model {
+ public:
+  explicit process_model(listener& told) : executor_(told) {}
+  ~process_model();
+
+  void begin(const call_view& call);
+  void end(const call_view& call);
+
+  object_table<context> contexts;
+  object_table<event_pool> pools;
+  object_table<event> events;
+  object_table<command_list> lists;
+  object_table<command_queue> queues;
+  object_table<fence> fences;
+  object_table<module> modules;
+  object_table<kernel> kernels;
+  object_table<image> images;
+  object_table<sampler> samplers;
+  object_table<graph> graphs;
+  object_table<executable_graph> executable_graphs;
+  handle_map<device> devices;
+
+  // The live allocation that holds the address; null when there is none.
+  allocation* find_memory(uint64_t address) const;
+  // The allocation that starts there, alive or freed not long ago.
+  allocation* find_memory_by_start(uint64_t address) const { return memory_.find(address); }
+
+  const std::vector<ref<stream>>& streams() const { return executor_.streams(); }
+  access_map& accesses() { return executor_.memory(); }
+
+  // The same device, or one of them a part of the other.
+  bool same_device(uint64_t a, uint64_t b) const;
+
+ private:
+  void create(const call_view& call);
+  void destroy(const call_view& call);
+  void create_pool(const call_view& call);
+  void create_event(const call_view& call);
+  void create_counter_event(const call_view& call);
+  void open_counter_event(const call_view& call);
+  void create_list(const call_view& call);
+  void create_queue(const call_view& call);
+  void create_memory(const call_view& call, memory_kind where);
+  void create_module(const call_view& call);
+  void create_kernel(const call_view& call);
+  void destroy_event(event& dead, call_number call);
+  void destroy_pool(const call_view& call);
+  void destroy_list(const call_view& call);
+  void destroy_queue(const call_view& call);
+  void free_memory(const call_view& call);
+  void set_kernel_argument(const call_view& call);
+  void note_devices(const call_view& call);
+  void note_device_facts(const call_view& call);
+
+  ref<command> make_command(const call_view& call, command_list& list);
+  void add_accesses(const call_view& call, command& to);
+  void add_kernels(const call_view& call, command& to);
+  void bind_signal(const ref<command>& to);
+  void append(const call_view& call);
+  void append_lists(const call_view& call);
+  void execute(const call_view& call);
+  void run_list(command_list& list, const ref<stream>& where, call_number call);
+  void reset_list(const call_view& call);
+  void update_mutable(const call_view& call);
+  void capture(const call_view& call);
+
+  void synchronise(const call_view& call);
+  void synchronise_device(uint64_t device);
+
+  executor executor_;
+  object_table<allocation> memory_;
+  std::map<uint64_t, ref<allocation>> live_memory_;  // by start
+};
+
+}  // namespace zevent::model
