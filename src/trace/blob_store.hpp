@@ -47,6 +47,7 @@ class blob_writer {
 // Where the blobs of a file are. Reading one unpacks its chunk.
 class blob_index {
  public:
+  blob_index() = default;
   // Chunks that cannot be read are left out and noted in `damage`.
   blob_index(const chunk_file& file, std::vector<file_damage>& damage);
 

@@ -130,11 +130,10 @@ result<void> call_block::decode_columns() {
   return decode_column(source_, flags_column, flags_);
 }
 
-// Whoever adds a duration to a start need not think of overflow.
 bool call_block::durations_fit() const {
   uint64_t bits = starts_.empty() ? 0 : starts_.back();
   for (const uint64_t duration : durations_ns()) bits |= duration;
-  return bits < uint64_t{1} << 62;
+  return bits <= latest_time_ns;
 }
 
 result<void> call_block::decode_shapes(uint64_t functions) {

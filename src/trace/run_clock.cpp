@@ -17,8 +17,8 @@ constexpr double default_ns_per_tick = 1;
 // which the calibrations are there to correct.
 constexpr uint64_t least_distance_ns = 10'000'000;
 
-// Times beyond this come from damaged bytes; below it sums of two do not overflow.
-constexpr uint64_t latest_ns = uint64_t{1} << 62;
+// Times beyond this come from damaged bytes.
+constexpr uint64_t latest_ns = uint64_t{1} << 63;
 
 // Only the distance goes through a double: it is small, and the base keeps all of its digits.
 uint64_t shift(uint64_t base, double distance) {
@@ -39,7 +39,7 @@ std::string fact_of(const recording_part& part, std::string_view name) {
 tick_line::tick_line(std::vector<recording::calibration_record> records, uint64_t origin_ticks,
                      uint64_t ticks_per_second) {
   std::erase_if(records, [](const auto& each) {
-    return each.monotonic_raw_ns >= latest_ns / 4 || each.realtime_ns >= latest_ns / 4 ||
+    return each.monotonic_raw_ns >= latest_ns / 4 || each.realtime_ns >= latest_ns / 2 ||
            each.ticks >= latest_ns;
   });
   std::sort(records.begin(), records.end(),
@@ -76,13 +76,13 @@ uint64_t tick_line::to_ns(uint64_t ticks) const {
   return shift(from.ns, distance * from.ns_per_tick);
 }
 
-run_clock::run_clock(std::span<const recording_part> parts) {
+run_clock::run_clock(std::span<const recording_part* const> parts) {
   // Which clock a part's ticks are of: host, boot, kind.
   using clock_name = std::tuple<std::string, std::string, uint32_t>;
   std::map<clock_name, std::vector<size_t>> parts_of;
   for (size_t i = 0; i < parts.size(); ++i)
-    parts_of[{parts[i].host(), fact_of(parts[i], "boot"),
-              static_cast<uint32_t>(parts[i].header().clock)}]
+    parts_of[{parts[i]->host(), fact_of(*parts[i], "boot"),
+              static_cast<uint32_t>(parts[i]->header().clock)}]
         .push_back(i);
 
   line_of_part_.resize(parts.size());
@@ -90,10 +90,10 @@ run_clock::run_clock(std::span<const recording_part> parts) {
     std::vector<recording::calibration_record> points;
     for (const size_t i : members) {
       line_of_part_[i] = lines_.size();
-      const auto own = parts[i].calibrations();
+      const auto own = parts[i]->calibrations();
       points.insert(points.end(), own.begin(), own.end());
     }
-    const auto& first = parts[members.front()].header();
+    const auto& first = parts[members.front()]->header();
     lines_.emplace_back(std::move(points), first.open_ticks, first.ticks_per_second);
   }
 }

@@ -36,7 +36,7 @@ class tick_line {
 // put on one axis by their idea of the time of day.
 class run_clock {
  public:
-  explicit run_clock(std::span<const recording_part> parts);
+  explicit run_clock(std::span<const recording_part* const> parts);
 
   const tick_line& line_of(size_t part) const { return lines_[line_of_part_[part]]; }
 

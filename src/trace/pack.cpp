@@ -1,0 +1,328 @@
+#include "trace/pack.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+
+#include "api/model_file.hpp"
+#include "base/checked_cast.hpp"
+#include "trace/object_tracker.hpp"
+#include "trace/run_clock.hpp"
+#include "trace/trace_file.hpp"
+
+namespace zevent::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t calls_per_progress = 65536;
+
+// The model that the parts were recorded by, and its bytes.
+struct recorded_model {
+  blob_hash hash{};
+  std::vector<std::byte> bytes;
+  std::shared_ptr<const api::model> model;
+};
+
+std::optional<std::span<const std::byte>> find_blob(std::span<const recording_part> parts,
+                                                    const blob_hash& hash) {
+  for (const auto& part : parts)
+    for (const auto& blob : part.blobs())
+      if (blob.hash == hash && hash_of(blob.content) == hash) return blob.content;
+  return std::nullopt;
+}
+
+result<recorded_model> find_model(std::span<const recording_part> parts) {
+  recorded_model found;
+  found.hash = parts.front().header().schema;
+  if (const auto bytes = find_blob(parts, found.hash)) {
+    found.bytes.assign(bytes->begin(), bytes->end());
+  } else {
+    // The process may have died before it wrote the description; this build's own may be the same.
+    found.bytes = api::write_model(api::builtin_model());
+    if (hash_of(found.bytes) != found.hash)
+      return fail("{}: the description of the API is missing", parts.front().name());
+  }
+  auto model = api::read_model(found.bytes);
+  if (!model) return fail("{}: {}", parts.front().name(), model.error().message);
+  found.model = std::move(*model);
+  return found;
+}
+
+process_state state_of(const recording::file_header& header) {
+  switch (header.state) {
+    case recording::part_state::closed:
+      return process_state::ended;
+    case recording::part_state::stopped:
+      return process_state::stopped;
+    case recording::part_state::recording:
+      break;
+  }
+  return process_state::cut_off;
+}
+
+process_info describe_process(const recording_part& part) {
+  const auto& header = part.header();
+  process_info info;
+  info.process_id = header.process_id;
+  info.parent_process_id = header.parent_process_id;
+  info.host = part.host();
+  info.state = state_of(header);
+  info.stop_reason = part.stop_reason();
+  info.lost_calls = header.lost_calls;
+  info.memory_mode = static_cast<uint32_t>(header.memory);
+  info.facts.assign(part.facts().begin(), part.facts().end());
+  info.counters.assign(part.counters().begin(), part.counters().end());
+  return info;
+}
+
+// The calls of one thread on the axis of the run.
+class timed_calls {
+ public:
+  timed_calls(const recording_part& part, const recorded_thread& thread, const tick_line& line,
+              uint32_t process)
+      : calls_(part, thread), line_(&line), process_(process), thread_(&thread) {
+    advance();
+  }
+
+  bool at_end() const { return !current_.has_value(); }
+  const recorded_call& current() const { return *current_; }
+  uint64_t start_ns() const { return start_ns_; }
+  uint64_t end_ns() const { return std::max(start_ns_, line_->to_ns(current_->end_ticks)); }
+  uint32_t process() const { return process_; }
+  const recorded_thread& thread() const { return *thread_; }
+
+  void advance() {
+    current_ = calls_.next();
+    if (current_) start_ns_ = std::max(start_ns_, line_->to_ns(current_->start_ticks));
+  }
+
+ private:
+  recorded_calls calls_;
+  const tick_line* line_;
+  uint32_t process_;
+  const recorded_thread* thread_;
+  std::optional<recorded_call> current_;
+  uint64_t start_ns_ = 0;
+};
+
+class packer {
+ public:
+  packer(std::vector<const recording_part*> parts, const pack_options& options)
+      : parts_(std::move(parts)), options_(options) {}
+
+  result<pack_report> pack(int descriptor, const recorded_model& by);
+
+  pack_report& report() { return report_; }
+
+ private:
+  void begin_threads(const run_clock& clock);
+  run_info describe_run() const;
+  result<void> write_blobs(trace_writer& out, const recorded_model& by);
+  result<void> write_calls(trace_writer& out, const recorded_model& by);
+  result<void> write_call(trace_writer& out, const timed_calls& from, uint32_t thread,
+                          object_tracker& objects);
+
+  std::vector<const recording_part*> parts_;  // in the order of their start
+  const pack_options& options_;
+  std::vector<timed_calls> threads_;  // in the order of their first calls
+  uint64_t run_start_ns_ = 0;
+  uint64_t foreign_calls_ = 0;  // of functions that the model does not have
+  pack_report report_;
+};
+
+void packer::begin_threads(const run_clock& clock) {
+  for (uint32_t process = 0; process < parts_.size(); ++process) {
+    for (const auto& thread : parts_[process]->threads()) {
+      timed_calls calls(*parts_[process], thread, clock.line_of(process), process);
+      if (!calls.at_end()) threads_.push_back(std::move(calls));
+    }
+  }
+  std::stable_sort(threads_.begin(), threads_.end(),
+                   [](const auto& a, const auto& b) { return a.start_ns() < b.start_ns(); });
+  if (!threads_.empty()) run_start_ns_ = threads_.front().start_ns();
+}
+
+run_info packer::describe_run() const {
+  run_info run;
+  run.start_realtime_ns = run_start_ns_;
+  for (const auto* part : parts_) run.processes.push_back(describe_process(*part));
+  for (const auto& each : threads_)
+    run.threads.push_back({each.process(), each.thread().thread_id, each.thread().name});
+  return run;
+}
+
+result<void> packer::write_blobs(trace_writer& out, const recorded_model& by) {
+  for (const auto* part : parts_) {
+    for (const auto& blob : part->blobs()) {
+      if (blob.hash == by.hash) continue;
+      if (hash_of(blob.content) != blob.hash) {
+        report_.damage.push_back(
+            fmt::format("{}: the blob {} is damaged", part->name(), to_text(blob.hash)));
+        continue;
+      }
+      if (auto added = out.add_blob(blob.hash, blob.content); !added) return added;
+    }
+  }
+  return {};
+}
+
+result<void> packer::write_calls(trace_writer& out, const recorded_model& by) {
+  uint64_t total = 0;
+  for (const auto* part : parts_) total += part->calls();
+  object_tracker objects(*by.model);
+
+  // The thread whose next call is the earliest; among equals the first.
+  using turn = std::pair<uint64_t, uint32_t>;
+  std::priority_queue<turn, std::vector<turn>, std::greater<>> turns;
+  for (uint32_t i = 0; i < threads_.size(); ++i) turns.emplace(threads_[i].start_ns(), i);
+  while (!turns.empty()) {
+    const uint32_t index = turns.top().second;
+    turns.pop();
+    auto& thread = threads_[index];
+    // As long as no other thread comes first, there is no need to queue.
+    do {
+      if (thread.current().function >= by.model->functions.size())
+        ++foreign_calls_;
+      else if (auto written = write_call(out, thread, index, objects); !written)
+        return written;
+      if (options_.progress && report_.calls % calls_per_progress == 0)
+        options_.progress(report_.calls, total);
+      thread.advance();
+    } while (!thread.at_end() && (turns.empty() || turn(thread.start_ns(), index) < turns.top()));
+    if (!thread.at_end()) turns.emplace(thread.start_ns(), index);
+  }
+  const auto table = object_table(objects.take());
+  const auto size = out.finish(table.all());
+  if (!size) return tl::unexpected(size.error());
+  report_.size_bytes = *size;
+  return {};
+}
+
+result<void> packer::write_call(trace_writer& out, const timed_calls& from, uint32_t thread,
+                                object_tracker& objects) {
+  const auto& recorded = from.current();
+  call each;
+  each.number = call_number{report_.calls++};
+  each.start_ns = std::min(latest_time_ns, from.start_ns() - run_start_ns_);
+  each.function = recorded.function;
+  each.thread = thread;
+  if (recorded.injected) each.flags |= call_injected;
+  call_arguments arguments{recorded.inputs, {}};
+  if (recorded.returned) {
+    each.flags |= call_returned;
+    each.duration_ns = std::min(latest_time_ns, from.end_ns() - from.start_ns());
+    each.result = recorded.result;
+    arguments.outputs = recorded.outputs;
+  } else {
+    ++report_.unreturned_calls;
+  }
+  if (objects.concerns(each.function)) objects.add(each, from.process(), arguments);
+  if (auto added = out.add_call(each, arguments); !added) return added;
+  for (const auto& memory : recorded.memory)
+    if (auto added = out.add_memory(
+            {each.number, memory.address, memory.bytes, memory.header.flags, memory.content});
+        !added)
+      return added;
+  return {};
+}
+
+result<pack_report> packer::pack(int descriptor, const recorded_model& by) {
+  const run_clock clock(parts_);
+  begin_threads(clock);
+  const auto run = describe_run();
+  auto out = trace_writer::begin(descriptor, options_.compression_level, by.bytes, run);
+  if (!out) return tl::unexpected(out.error());
+  for (auto step : {&packer::write_blobs, &packer::write_calls})
+    if (auto done = (this->*step)(*out, by); !done) return tl::unexpected(done.error());
+
+  report_.threads = run.threads.size();
+  report_.processes = run.processes.size();
+  for (const auto& process : run.processes) report_.lost_calls += process.lost_calls;
+  if (foreign_calls_ != 0)
+    report_.damage.push_back(
+        fmt::format("{} calls of functions that the recording does not describe", foreign_calls_));
+  return std::move(report_);
+}
+
+}  // namespace
+
+result<std::vector<recording_part>> open_parts(const fs::path& folder,
+                                               std::vector<std::string>& damage) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (fs::directory_iterator each(folder, error), end; !error && each != end;
+       each.increment(error))
+    if (each->path().extension() == recording::part_suffix) paths.push_back(each->path());
+  if (error) return fail("cannot read {}: {}", folder.string(), error.message());
+  std::sort(paths.begin(), paths.end());
+  std::vector<recording_part> parts;
+  for (const auto& path : paths) {
+    auto part = recording_part::open(path);
+    if (!part) {
+      damage.push_back(part.error().message);
+      continue;
+    }
+    for (const auto& each : part->damage())
+      damage.push_back(fmt::format("{}: {}", part->name(), each));
+    parts.push_back(std::move(*part));
+  }
+  if (parts.empty() && damage.empty())
+    return fail("nothing was recorded in {}: no program made a Level Zero call", folder.string());
+  if (parts.empty()) return fail("{}", damage.front());
+  return parts;
+}
+
+result<pack_report> pack_parts(std::span<const recording_part> parts, int descriptor,
+                               const pack_options& options) {
+  if (parts.empty()) return fail("there is nothing to pack");
+  const auto by = find_model(parts);
+  if (!by) return tl::unexpected(by.error());
+  std::vector<std::string> damage;
+  std::vector<const recording_part*> used;
+  for (const auto& part : parts) {
+    if (part.header().schema == by->hash)
+      used.push_back(&part);
+    else
+      damage.push_back(fmt::format("{}: recorded by another version of zevent than {}: left out",
+                                   part.name(), parts.front().name()));
+  }
+  std::stable_sort(used.begin(), used.end(), [](const auto* a, const auto* b) {
+    return a->header().open_ticks < b->header().open_ticks;
+  });
+  packer work(std::move(used), options);
+  work.report().damage = std::move(damage);
+  return work.pack(descriptor, *by);
+}
+
+result<pack_report> pack_recording(const fs::path& folder, const fs::path& output,
+                                   const pack_options& options) {
+  std::vector<std::string> damage;
+  const auto parts = open_parts(folder, damage);
+  if (!parts) return tl::unexpected(parts.error());
+
+  const std::string unfinished = fmt::format("{}.{}.unfinished", output.string(), getpid());
+  const int descriptor = open(unfinished.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (descriptor < 0) return fail("cannot write {}: {}", output.string(), strerror(errno));
+  auto report = pack_parts(*parts, descriptor, options);
+  const int closed = close(descriptor);
+  const bool written = report && closed == 0;
+  if (written && rename(unfinished.c_str(), output.c_str()) == 0) {
+    report->damage.insert(report->damage.begin(), damage.begin(), damage.end());
+    return report;
+  }
+  const int reason = errno;
+  unlink(unfinished.c_str());
+  if (!report) return report;
+  return fail("cannot write {}: {}", output.string(), strerror(reason));
+}
+
+}  // namespace zevent::trace
