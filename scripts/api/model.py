@@ -10,7 +10,7 @@ from clang.cindex import CursorKind, TypeKind
 
 import extents
 from ddi_history import version_of_slot
-from extents import ADDRESS, CHAIN, SINGLE, STRING, Extent
+from extents import ADDRESS, SINGLE, STRING, Extent, elements
 
 
 @dataclass
@@ -235,10 +235,8 @@ class _Builder:
         pointee = self.model.types[type_.of]
         for tag in declared.tags:
             if match := re.fullmatch(r"range\(\s*\d+\s*,\s*`?(\*?\w+)`?\s*\)|(\*\w+)", tag):
-                inner = None
-                if pointee.kind == "pointer":
-                    return None
-                return Extent("elements", match[1] or match[2], inner)
+                # What an array of pointers points at takes a rule.
+                return None if pointee.kind == "pointer" else elements(match[1] or match[2])
         is_output = "out" in direction_of(declared.tags)
         if pointee.kind == "character":
             return STRING if not is_output else None
