@@ -13,6 +13,8 @@ namespace {
 
 // Sorted by name.
 constexpr std::array declared_variables = {
+    environment_variable{"ZEVENT_CACHE_DIR", "a folder", "$XDG_CACHE_HOME/zevent or ~/.cache/zevent",
+                         "where the software driver keeps compiled kernels"},
     environment_variable{"ZEVENT_DEVICES", "1 to 16", "1",
                          "how many devices the software driver shows"},
     environment_variable{"ZEVENT_DRIVER", "a library", "",
@@ -20,6 +22,8 @@ constexpr std::array declared_variables = {
     environment_variable{"ZEVENT_IPC_EVENTS", "one-way, two-way", "two-way",
                          "whether a counter-based event opened from another process only waits for "
                          "the signal that was exported, or may also be signalled"},
+    environment_variable{"ZEVENT_KERNEL_COMPILER", "a program", "",
+                         "the program that compiles kernels, where it is not beside the driver"},
     environment_variable{"ZEVENT_KERNEL_TIMER_BITS", "8 to 64", "56",
                          "how many bits of a kernel timestamp the software driver's devices keep"},
     environment_variable{"ZEVENT_LOG", "error, info, trace", "error",

@@ -1,0 +1,213 @@
+// zevent-kernelc: compiles the kernels of a SPIR-V module to machine code with PoCL.
+//
+//   zevent-kernelc DIRECTORY OPTIONS [KERNEL:ARGUMENTS]...
+//
+// DIRECTORY holds module.spv. Made there: program (an empty file: the module has been built),
+// KERNEL.so for each kernel, and files that make the next call quicker. OPTIONS are those of
+// clBuildProgram. ARGUMENTS is one letter an argument: p pointer, l local pointer, v12 a value of
+// 12 bytes, i image, s sampler. What goes wrong is said on stderr.
+//
+// The driver runs this as a process of its own because LLVM and PoCL end the process when a module
+// is beyond them, start processes themselves, and are not to be mixed with what else a program has
+// loaded, which may be another OpenCL.
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "driver/pocl/opencl.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using zevent::fail;
+using zevent::result;
+
+constexpr const char* translator = "llvm-spirv-15";
+constexpr rlim_t most_cpu_seconds = 600;  // of the compiler, in case it never ends
+
+result<void> run(std::vector<std::string> command) {
+  std::vector<char*> arguments;
+  for (std::string& each : command) arguments.push_back(each.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  if (error == ENOENT) {
+    return fail("{} is not installed; install it: apt-get install {}", command[0], command[0]);
+  }
+  if (error != 0) return fail("{} cannot be run", command[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (WIFSIGNALED(status)) return fail("{} was ended by signal {}", command[0], WTERMSIG(status));
+  return fail("{} failed", command[0]);
+}
+
+result<std::vector<unsigned char>> read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<unsigned char> bytes((std::istreambuf_iterator<char>(file)),
+                                   std::istreambuf_iterator<char>());
+  if (!file || bytes.empty()) return fail("cannot read {}", path.string());
+  return bytes;
+}
+
+result<void> translate(const fs::path& directory) {
+  const fs::path bitcode = directory / "module.bc";
+  if (fs::exists(bitcode)) return {};
+  const fs::path unfinished = directory / "module.bc.part";
+  auto status =
+      run({translator, "-r", (directory / "module.spv").string(), "-o", unfinished.string()});
+  if (!status) return status;
+  fs::rename(unfinished, bitcode);
+  return {};
+}
+
+class compiler {
+ public:
+  compiler(fs::path directory, zevent::pocl::platform platform)
+      : directory_(std::move(directory)), platform_(platform), cl_(*platform.cl) {}
+
+  result<void> build(const char* options) {
+    const auto bitcode = read_file(directory_ / "module.bc");
+    if (!bitcode) return tl::unexpected(bitcode.error());
+    cl_int error = 0;
+    context_ = cl_.clCreateContext(nullptr, 1, &platform_.device, nullptr, nullptr, &error);
+    if (error != CL_SUCCESS) return fail("PoCL made no context (error {})", error);
+    queue_ = cl_.clCreateCommandQueue(context_, platform_.device, 0, &error);
+    if (error != CL_SUCCESS) return fail("PoCL made no queue (error {})", error);
+    const size_t size = bitcode->size();
+    const unsigned char* bytes = bitcode->data();
+    program_ = cl_.clCreateProgramWithBinary(context_, 1, &platform_.device, &size, &bytes, nullptr,
+                                             &error);
+    if (error != CL_SUCCESS) return fail("PoCL does not accept the module (error {})", error);
+    error = cl_.clBuildProgram(program_, 1, &platform_.device, options, nullptr, nullptr);
+    print_build_log();
+    if (error != CL_SUCCESS) return fail("PoCL cannot build the module (error {})", error);
+    std::ofstream(directory_ / "program");
+    return {};
+  }
+
+  // Enqueues the kernel behind an event that never comes: it is compiled, not run.
+  result<void> compile(const std::string& name, std::string_view arguments) {
+    cl_int error = 0;
+    const cl_kernel kernel = cl_.clCreateKernel(program_, name.c_str(), &error);
+    if (error != CL_SUCCESS) return fail("PoCL has no kernel {} (error {})", name, error);
+    if (auto status = set_arguments(kernel, arguments); !status) return status;
+    std::array<size_t, 3> size{};
+    cl_.clGetKernelWorkGroupInfo(kernel, platform_.device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                 sizeof(size), size.data(), nullptr);
+    for (size_t& each : size) each = std::max<size_t>(each, 1);
+    const cl_event never = cl_.clCreateUserEvent(context_, &error);
+    cl_event enqueued = nullptr;
+    error = cl_.clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, size.data(), size.data(), 1,
+                                       &never, &enqueued);
+    if (error != CL_SUCCESS) return fail("PoCL cannot compile {} (error {})", name, error);
+    return take_machine_code(name);
+  }
+
+ private:
+  void print_build_log() {
+    size_t size = 0;
+    cl_.clGetProgramBuildInfo(program_, platform_.device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string log(size, '\0');
+    cl_.clGetProgramBuildInfo(program_, platform_.device, CL_PROGRAM_BUILD_LOG, size, log.data(),
+                              nullptr);
+    std::fputs(log.c_str(), stderr);
+  }
+
+  result<void> set_arguments(cl_kernel kernel, std::string_view arguments) {
+    std::vector<char> zeros;
+    cl_uint index = 0;
+    while (!arguments.empty()) {
+      const char kind = arguments.front();
+      arguments.remove_prefix(1);
+      size_t size = kind == 'l' ? 64 : sizeof(void*);
+      const void* value = nullptr;
+      if (kind == 'v') {
+        const auto parsed =
+            std::from_chars(arguments.data(), arguments.data() + arguments.size(), size);
+        arguments.remove_prefix(static_cast<size_t>(parsed.ptr - arguments.data()));
+        zeros.assign(size, 0);
+        value = zeros.data();
+      }
+      const cl_int error = cl_.clSetKernelArg(kernel, index, size, value);
+      if (error != CL_SUCCESS) {
+        return fail("PoCL takes no argument {} of {} bytes (error {})", index, size, error);
+      }
+      ++index;
+    }
+    return {};
+  }
+
+  // PoCL leaves the machine code in its cache.
+  result<void> take_machine_code(const std::string& name) {
+    for (const auto& entry : fs::recursive_directory_iterator(directory_ / "pocl")) {
+      if (entry.path().filename() != name + ".so") continue;
+      fs::rename(entry.path(), directory_ / (name + ".so"));
+      return {};
+    }
+    return fail("PoCL left no machine code for {}", name);
+  }
+
+  const fs::path directory_;
+  const zevent::pocl::platform platform_;
+  const cl_icd_dispatch& cl_;
+  cl_context context_ = nullptr;
+  cl_command_queue queue_ = nullptr;
+  cl_program program_ = nullptr;
+};
+
+void prepare_process(const fs::path& directory) {
+  const rlimit limit{most_cpu_seconds, most_cpu_seconds};
+  setrlimit(RLIMIT_CPU, &limit);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  setenv("POCL_CACHE_DIR", (directory / "pocl").c_str(), 1);
+  setenv("POCL_DEVICES", "basic", 1);
+  // One work-group function for all group sizes.
+  setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 1);
+}
+
+result<void> compile_all(const fs::path& directory, const char* options,
+                         const std::vector<std::string>& kernels) {
+  if (auto status = translate(directory); !status) return status;
+  const auto platform = zevent::pocl::load_platform();
+  if (!platform) return tl::unexpected(platform.error());
+  compiler pocl(directory, *platform);
+  if (auto status = pocl.build(options); !status) return status;
+  for (const std::string& each : kernels) {
+    const size_t colon = each.find(':');
+    const std::string name = each.substr(0, colon);
+    const std::string arguments = colon == std::string::npos ? "" : each.substr(colon + 1);
+    if (auto status = pocl.compile(name, arguments); !status) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fputs("usage: zevent-kernelc DIRECTORY OPTIONS [KERNEL:ARGUMENTS]...\n", stderr);
+    return 2;
+  }
+  const fs::path directory = argv[1];
+  prepare_process(directory);
+  const auto status = compile_all(directory, argv[2], {argv + 3, argv + argc});
+  if (!status) std::fprintf(stderr, "error: %s\n", status.error().message.c_str());
+  std::fflush(stderr);
+  // PoCL still has the kernels in its queue; it is not asked to end in order.
+  _exit(status ? 0 : 1);
+}

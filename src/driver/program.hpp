@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "driver/kernel_image.hpp"
+#include "driver/program_store.hpp"
+#include "driver/spirv_lower.hpp"
+
+namespace zevent::driver {
+
+// A program: SPIR-V that has been turned into something that can run. It knows nothing of modules,
+// kernels and handles of the API, which stand on it.
+class program {
+ public:
+  // Compiles, or finds what was compiled before. A failure's message is the build log; so is the
+  // text of a success, where the compiler had something to say (`log`).
+  static result<std::shared_ptr<program>> build(const spirv::binary& module,
+                                                const std::string& compiler_options);
+
+  const spirv::module_signature& signature() const { return signature_; }
+  const std::vector<spirv::module_variable>& variables() const { return lowered_.variables; }
+  const spirv::lowered_kernel& lowered_kernel(size_t kernel) const {
+    return lowered_.kernels[kernel];
+  }
+  const std::string& log() const { return log_; }
+
+  // The machine code of a kernel. Small programs are compiled as a whole; of large ones each kernel
+  // when it is first wanted.
+  result<std::shared_ptr<const kernel_image>> image(size_t kernel);
+
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+ private:
+  program(spirv::module_signature signature, spirv::lowered_module lowered, program_store store,
+          std::string options);
+
+  result<std::string> compile(const std::vector<size_t>& kernels);
+  result<void> load(size_t kernel);
+  std::string describe_for_compiler(size_t kernel) const;
+
+  const spirv::module_signature signature_;
+  const spirv::lowered_module lowered_;
+  const std::string compiler_options_;
+  std::string log_;
+
+  std::mutex mutex_;  // guards all below
+  program_store store_;
+  std::vector<std::shared_ptr<const kernel_image>> images_;  // by kernel; null: not loaded yet
+};
+
+}  // namespace zevent::driver
