@@ -9,6 +9,7 @@
 
 #include "driver/device.hpp"
 #include "driver/driver.hpp"
+#include "driver/kernel_limits.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 constexpr uint32_t eus_per_subslice = 8;
 constexpr uint32_t threads_per_eu = 8;
 constexpr uint32_t simd_width = 8;
-constexpr uint32_t largest_group = 1024;
 constexpr uint32_t cache_line_bytes = 64;
 constexpr auto all_access = ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
                             ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
@@ -131,14 +131,14 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
                                          ze_device_compute_properties_t* pComputeProperties) {
   return with<device>(hDevice, [&](device&) {
     ze_device_compute_properties_t& out = *pComputeProperties;
-    out.maxTotalGroupSize = largest_group;
-    out.maxGroupSizeX = largest_group;
-    out.maxGroupSizeY = largest_group;
-    out.maxGroupSizeZ = largest_group;
+    out.maxTotalGroupSize = largest_group_size;
+    out.maxGroupSizeX = largest_group_size;
+    out.maxGroupSizeY = largest_group_size;
+    out.maxGroupSizeZ = largest_group_size;
     out.maxGroupCountX = INT32_MAX;
     out.maxGroupCountY = INT32_MAX;
     out.maxGroupCountZ = INT32_MAX;
-    out.maxSharedLocalMemory = 64 << 10;
+    out.maxSharedLocalMemory = largest_local_memory_bytes;
     constexpr uint32_t sizes[] = {8, 16, 32};
     out.numSubGroupSizes = std::size(sizes);
     std::fill(std::begin(out.subGroupSizes), std::end(out.subGroupSizes), 0);
@@ -160,9 +160,16 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
     out.fp32flags = floats;
     out.fp64flags = floats;
     out.maxArgumentsSize = 2048;
-    out.printfBufferSize = 1 << 20;
+    out.printfBufferSize = printf_buffer_bytes;
     std::memset(&out.nativeKernelSupported, 0, sizeof out.nativeKernelSupported);
     std::memcpy(out.nativeKernelSupported.id, "zevent-native-1", 16);
+    auto* hints = find_in_chain<ze_scheduling_hint_exp_properties_t>(
+        out.pNext, ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES);
+    if (hints != nullptr) {
+      hints->schedulingHintFlags = ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST |
+                                   ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN |
+                                   ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN;
+    }
     return ZE_RESULT_SUCCESS;
   });
 }

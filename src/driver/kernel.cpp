@@ -1,0 +1,202 @@
+#include "driver/kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "driver/last_error.hpp"
+
+namespace zevent::driver {
+namespace {
+
+constexpr uint32_t suggested_group_size = 256;
+
+// The largest divisor of `number` that is at most `limit`.
+uint32_t largest_divisor(uint32_t number, uint32_t limit) {
+  uint32_t divisor = std::min(number, limit);
+  while (number % divisor != 0) --divisor;
+  return divisor;
+}
+
+}  // namespace
+
+kernel::kernel(module& owner, module::executable executable, size_t index,
+               std::shared_ptr<const kernel_image> image)
+    : module_(&owner),
+      executable_(std::move(executable)),
+      index_(index),
+      signature_(executable_.code->signature().kernels[index]),
+      image_(std::move(image)) {
+  for (const spirv::kernel_argument& each : signature_.arguments) {
+    if (each.kind == spirv::argument_kind::local_pointer) {
+      arguments_.add_local(0);
+    } else {
+      arguments_.add_value(each.size_bytes);
+    }
+  }
+  const spirv::lowered_kernel& lowered = executable_.code->lowered_kernel(index);
+  if (lowered.takes_variable_table) {
+    arguments_.add_value(sizeof(void*));
+    const uint64_t* table = executable_.variables->table();
+    arguments_.set_value(arguments_.count() - 1, &table, sizeof(table));
+  }
+  if (lowered.local_block_bytes != 0) arguments_.add_local(lowered.local_block_bytes);
+  const auto& required = signature_.required_group_size;
+  if (required[0] != 0) std::copy(required.begin(), required.end(), shape_.group_size.begin());
+}
+
+ze_result_t kernel::create(module& owner, const ze_kernel_desc_t& desc, kernel** out) {
+  module::executable executable = owner.get_executable();
+  if (executable.code == nullptr) return ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED;
+  const auto& kernels = executable.code->signature().kernels;
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const auto& each) { return each.name == desc.pKernelName; });
+  if (found == kernels.end()) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+  for (const spirv::kernel_argument& each : found->arguments) {
+    if (each.kind == spirv::argument_kind::value || each.kind == spirv::argument_kind::pointer ||
+        each.kind == spirv::argument_kind::local_pointer) {
+      continue;
+    }
+    set_last_error(
+        fmt::format("kernel {} has an argument that is an image, a sampler or another "
+                    "object that the driver does not have",
+                    found->name));
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  }
+  const auto index = static_cast<size_t>(found - kernels.begin());
+  auto image = executable.code->image(index);
+  if (!image) {
+    set_last_error(image.error().message);
+    return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+  }
+  *out = new kernel(owner, std::move(executable), index, std::move(*image));
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t kernel::set_group_size(uint32_t x, uint32_t y, uint32_t z) {
+  if (x == 0 || y == 0 || z == 0) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  const uint64_t most = most_work_items();
+  if (x > most || y > most || z > most || uint64_t{x} * y * z > most) {
+    return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  }
+  const auto& required = signature_.required_group_size;
+  if (required[0] != 0 && (x != required[0] || y != required[1] || z != required[2])) {
+    return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  }
+  const std::lock_guard lock(mutex_);
+  shape_.group_size = {x, y, z};
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t kernel::suggest_group_size(const uint32_t (&global)[3],
+                                       uint32_t (&suggested)[3]) const {
+  if (global[0] == 0 || global[1] == 0 || global[2] == 0) {
+    return ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION;
+  }
+  const auto& required = signature_.required_group_size;
+  if (required[0] != 0) {
+    std::copy(required.begin(), required.end(), std::begin(suggested));
+    return ZE_RESULT_SUCCESS;
+  }
+  // As long in x as possible, for that is how kernels are vectorised; never a rest.
+  uint32_t left = suggested_group_size;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    suggested[axis] = largest_divisor(global[axis], left);
+    left /= suggested[axis];
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t kernel::set_argument(uint32_t index, size_t size_bytes, const void* value) {
+  const std::lock_guard lock(mutex_);
+  return set_argument_locked(index, size_bytes, value);
+}
+
+ze_result_t kernel::set_argument_locked(uint32_t index, size_t size_bytes, const void* value) {
+  if (index >= signature_.arguments.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+  const spirv::kernel_argument& argument = signature_.arguments[index];
+  switch (argument.kind) {
+    case spirv::argument_kind::local_pointer:
+      arguments_.set_local_size(index, size_bytes);
+      return ZE_RESULT_SUCCESS;
+    case spirv::argument_kind::pointer:
+      if (value == nullptr) size_bytes = sizeof(void*);  // a null pointer, whatever its size
+      if (size_bytes != sizeof(void*)) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+      break;
+    default:
+      if (value == nullptr && size_bytes == 0) break;
+      const bool fits = size_bytes == argument.size_bytes ||
+                        (argument.is_triple && size_bytes == argument.size_bytes / 4 * 3);
+      if (!fits) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+      break;
+  }
+  arguments_.set_value(index, value, size_bytes);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t kernel::set_arguments(void** values) {
+  const std::lock_guard lock(mutex_);
+  for (uint32_t i = 0; i < signature_.arguments.size(); ++i) {
+    const spirv::kernel_argument& argument = signature_.arguments[i];
+    size_t size_bytes = argument.size_bytes;
+    const void* value = values[i];
+    if (argument.kind == spirv::argument_kind::local_pointer) {
+      size_bytes = 0;
+      if (value != nullptr) std::memcpy(&size_bytes, value, sizeof(size_bytes));
+      value = nullptr;
+    }
+    const ze_result_t status = set_argument_locked(i, size_bytes, value);
+    if (status != ZE_RESULT_SUCCESS) return status;
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+void kernel::set_global_offset(uint32_t x, uint32_t y, uint32_t z) {
+  const std::lock_guard lock(mutex_);
+  shape_.global_offset = {x, y, z};
+}
+
+void kernel::set_indirect_access(ze_kernel_indirect_access_flags_t flags) {
+  const std::lock_guard lock(mutex_);
+  indirect_access_ = flags;
+}
+
+ze_kernel_indirect_access_flags_t kernel::indirect_access() const {
+  const std::lock_guard lock(mutex_);
+  return indirect_access_;
+}
+
+void kernel::describe(ze_kernel_properties_t& out) const {
+  out.numKernelArgs = static_cast<uint32_t>(signature_.arguments.size());
+  out.requiredGroupSizeX = signature_.required_group_size[0];
+  out.requiredGroupSizeY = signature_.required_group_size[1];
+  out.requiredGroupSizeZ = signature_.required_group_size[2];
+  out.requiredNumSubGroups = signature_.required_subgroup_count;
+  out.requiredSubgroupSize = signature_.required_subgroup_size;
+  // Work-items of a group run one after the other, each a sub-group of its own.
+  out.maxSubgroupSize = std::max<uint32_t>(signature_.required_subgroup_size, 1);
+  out.maxNumSubgroups = most_work_items() / out.maxSubgroupSize;
+  out.localMemSize =
+      static_cast<uint32_t>(executable_.code->lowered_kernel(index_).local_block_bytes);
+  out.privateMemSize = 0;
+  out.spillMemSize = 0;
+  const void* const identities[] = {this, module_.get()};
+  std::memset(&out.uuid, 0, sizeof(out.uuid));
+  std::memcpy(out.uuid.kid, &identities[0], sizeof(void*));
+  std::memcpy(out.uuid.mid, &identities[1], sizeof(void*));
+}
+
+ze_result_t kernel::snapshot(launch& out) const {
+  const std::lock_guard lock(mutex_);
+  if (arguments_.local_bytes() > largest_local_memory_bytes) {
+    return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  }
+  out.image = image_;
+  out.variables = executable_.variables;
+  out.arguments = arguments_;
+  out.shape = shape_;
+  out.options.uses_printf = executable_.code->signature().uses_printf;
+  out.options.flushes_denormals = module_->flags().flushes_denormals;
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace zevent::driver

@@ -1,0 +1,262 @@
+#include "driver/kernel_launch.hpp"
+
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/invariant.hpp"
+#include "driver/kernel_limits.hpp"
+#include "driver/kernel_team.hpp"
+
+namespace zevent::driver {
+namespace {
+
+// A launch that has not finished after `alone_for` is worth the trouble of waking other threads, if
+// what is left will take at least that long again.
+constexpr auto alone_for = std::chrono::microseconds(30);
+
+constexpr uint32_t cooperative_groups = 64;  // each is a thread
+
+constexpr uint32_t default_float_control = 0x1f80;  // all exceptions masked, round to nearest
+constexpr uint32_t flush_denormals = 0x8040;        // flush to zero, denormals are zero
+
+uint64_t round_up(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// Memory that a thread keeps from one launch to the next.
+class thread_memory {
+ public:
+  char* at_least(size_t bytes) {
+    if (bytes > bytes_) {
+      release();
+      memory_ = static_cast<char*>(
+          ::operator new(bytes, std::align_val_t(argument_values::alignment_bytes)));
+      bytes_ = bytes;
+    }
+    return memory_;
+  }
+  ~thread_memory() { release(); }
+
+ private:
+  void release() {
+    ::operator delete(memory_, std::align_val_t(argument_values::alignment_bytes));
+    memory_ = nullptr;
+    bytes_ = 0;
+  }
+
+  char* memory_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+thread_local thread_memory local_memory;
+thread_local thread_memory printf_memory;
+thread_local thread_memory pointer_memory;
+
+// The floating-point mode that kernels run in, until the end of the scope.
+class float_mode {
+ public:
+  explicit float_mode(bool flushes) : before_(_mm_getcsr()) {
+    _mm_setcsr(flushes ? default_float_control | flush_denormals : default_float_control);
+  }
+  ~float_mode() { _mm_setcsr(before_); }
+  float_mode(const float_mode&) = delete;
+  float_mode& operator=(const float_mode&) = delete;
+
+ private:
+  const unsigned before_;
+};
+
+// One thread's part in a launch: its own copy of what groups are given.
+class group_runner {
+ public:
+  group_runner(const kernel_image& image, const launch_shape& shape,
+               const argument_values& arguments, const launch_options& options)
+      : run_group_(image.run_group()),
+        uses_printf_(options.uses_printf),
+        mode_(options.flushes_denormals) {
+    context_.group_count = shape.group_count;
+    context_.global_offset = shape.global_offset;
+    context_.group_size = shape.group_size;
+    context_.printf_position = &printed_bytes_;
+    if (uses_printf_) {
+      context_.printf_buffer = printf_memory.at_least(printf_buffer_bytes);
+      context_.printf_capacity_bytes = printf_buffer_bytes;
+    }
+    const size_t count = arguments.count();
+    pointers_ = reinterpret_cast<void**>(pointer_memory.at_least(2 * count * sizeof(void*)));
+    arguments.bind(pointers_, pointers_ + count, local_memory.at_least(arguments.local_bytes()));
+  }
+
+  void run(uint64_t first, uint64_t last) {
+    const auto& count = context_.group_count;
+    uint64_t x = first % count[0];
+    uint64_t y = first / count[0] % count[1];
+    uint64_t z = first / count[0] / count[1];
+    for (uint64_t i = first; i < last; ++i) {
+      run_group_(pointers_, &context_, x, y, z);
+      if (uses_printf_) print();
+      if (++x < count[0]) continue;
+      x = 0;
+      if (++y < count[1]) continue;
+      y = 0;
+      ++z;
+    }
+  }
+
+ private:
+  void print() {
+    const char* text = context_.printf_buffer;
+    size_t left = std::exchange(printed_bytes_, 0);
+    while (left > 0) {
+      const ssize_t written = ::write(STDOUT_FILENO, text, left);
+      if (written <= 0) return;
+      text += written;
+      left -= static_cast<size_t>(written);
+    }
+  }
+
+  const kernel_image::work_group_function run_group_;
+  const bool uses_printf_;
+  const float_mode mode_;
+  launch_context context_;
+  uint32_t printed_bytes_ = 0;
+  void** pointers_ = nullptr;
+};
+
+// Groups handed out to whoever asks, in portions.
+class shared_groups {
+ public:
+  shared_groups(uint64_t first, uint64_t last, uint64_t portion)
+      : next_(first), last_(last), portion_(portion) {}
+
+  bool take(uint64_t& first, uint64_t& last) {
+    // Relaxed: only who gets which groups is at stake; the team's hand-over orders all else.
+    first = next_.fetch_add(portion_, std::memory_order_relaxed);
+    if (first >= last_) return false;
+    last = std::min(first + portion_, last_);
+    return true;
+  }
+
+ private:
+  std::atomic<uint64_t> next_;
+  const uint64_t last_;
+  const uint64_t portion_;
+};
+
+// Runs groups on this thread until they are done or a helping hand would pay. Returns how many ran.
+uint64_t run_alone(group_runner& runner, uint64_t count) {
+  using clock = std::chrono::steady_clock;
+  const auto start = clock::now();
+  uint64_t done = 0;
+  uint64_t portion = 1;
+  while (done < count) {
+    const uint64_t last = std::min(done + portion, count);
+    runner.run(done, last);
+    done = last;
+    const auto elapsed = clock::now() - start;
+    if (elapsed < alone_for) {
+      portion *= 2;
+      continue;
+    }
+    // As long for the rest as for what is done?
+    if (count - done >= done) return done;
+    portion = count - done;
+  }
+  return done;
+}
+
+}  // namespace
+
+void argument_values::add_value(size_t size_bytes) {
+  const size_t offset = values_.size() * alignment_bytes;
+  values_.resize(values_.size() + round_up(size_bytes, alignment_bytes) / alignment_bytes);
+  slots_.push_back({false, offset, size_bytes});
+}
+
+void argument_values::add_local(size_t size_bytes) {
+  slots_.push_back({true, 0, size_bytes});
+}
+
+void argument_values::set_value(size_t argument, const void* bytes, size_t size_bytes) {
+  const slot& target = slots_[argument];
+  ZEVENT_INVARIANT(!target.is_local && size_bytes <= target.size_bytes);
+  std::byte* place = values_.front().bytes.data() + target.offset;
+  std::memset(place, 0, target.size_bytes);
+  if (bytes != nullptr) std::memcpy(place, bytes, size_bytes);
+}
+
+void argument_values::set_local_size(size_t argument, size_t size_bytes) {
+  ZEVENT_INVARIANT(slots_[argument].is_local);
+  slots_[argument].size_bytes = size_bytes;
+}
+
+size_t argument_values::local_bytes() const {
+  size_t total = 0;
+  for (const slot& each : slots_) {
+    if (each.is_local) total += round_up(each.size_bytes, alignment_bytes);
+  }
+  return total;
+}
+
+void argument_values::bind(void** pointers, void** local_pointers, char* memory) const {
+  const char* values = reinterpret_cast<const char*>(values_.data());
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const slot& each = slots_[i];
+    if (each.is_local) {
+      local_pointers[i] = memory;
+      pointers[i] = &local_pointers[i];
+      memory += round_up(each.size_bytes, alignment_bytes);
+    } else {
+      pointers[i] = const_cast<char*>(values + each.offset);
+    }
+  }
+}
+
+uint32_t most_cooperative_groups() {
+  return cooperative_groups;
+}
+
+bool run_launch(const kernel_image& image, const launch_shape& shape,
+                const argument_values& arguments, const launch_options& options) {
+  const uint64_t count = shape.group_count[0] * shape.group_count[1] * shape.group_count[2];
+  if (count == 0) return true;
+  if (options.is_cooperative && count > 1) {
+    shared_groups groups(0, count, 1);
+    return run_together(count, [&] {
+      group_runner runner(image, shape, arguments, options);
+      uint64_t first = 0, last = 0;
+      if (groups.take(first, last)) runner.run(first, last);
+    });
+  }
+  kernel_team& team = kernel_team::instance();
+  uint64_t done = 0;
+  {
+    group_runner runner(image, shape, arguments, options);
+    if (team.helper_count() == 0) {
+      runner.run(0, count);
+      return true;
+    }
+    done = run_alone(runner, count);
+  }
+  if (done == count) return true;
+  const uint64_t portion = std::max<uint64_t>(1, (count - done) / (16 * (team.helper_count() + 1)));
+  shared_groups groups(done, count, portion);
+  team.run_helped([&] {
+    uint64_t first = 0, last = 0;
+    if (!groups.take(first, last)) return;
+    group_runner runner(image, shape, arguments, options);
+    do {
+      runner.run(first, last);
+    } while (groups.take(first, last));
+  });
+  return true;
+}
+
+}  // namespace zevent::driver

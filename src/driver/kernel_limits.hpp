@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+namespace zevent::driver {
+
+// Limits of launches, which a device's compute and module properties report.
+inline constexpr uint32_t largest_group_size = 1024;  // work-items, in each dimension too
+inline constexpr uint32_t largest_local_memory_bytes = 64 << 10;  // of a group
+inline constexpr uint32_t printf_buffer_bytes = 1 << 20;          // of a group
+
+}  // namespace zevent::driver
