@@ -17,6 +17,7 @@ namespace {
 constexpr std::array verbs = {
     verb{"run", "[options] -- PROGRAM [arguments]", "run a program on the software driver",
          declare_run},
+    verb{"record", "[options] -- PROGRAM [arguments]", "record what a program does", declare_record},
     verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},
 };
 

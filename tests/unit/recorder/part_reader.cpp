@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace zevent::recorder_test {
 namespace {
@@ -20,8 +19,10 @@ std::string key_of(const blob_hash& hash) {
 class part_parser {
  public:
   explicit part_parser(const std::string& path) {
+    std::error_code error;
+    bytes_.resize(std::filesystem::file_size(path, error));
     std::ifstream file(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    file.read(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
   }
 
   read_part parse() {

@@ -1,0 +1,134 @@
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/terminal.hpp"
+#include "command.hpp"
+#include "launch/program.hpp"
+#include "launch/recorded_run.hpp"
+#include "trace/pack.hpp"
+
+namespace zevent::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct record_options {
+  std::string output = "trace.zev";  // as it was given
+  launch::recording_options recording;
+  std::string way = "auto";
+  bool keep_parts = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+launch::way_choice choose(const record_options& options, const std::string& program) {
+  if (options.way == "loader") return {launch::way_in::loader, "asked for"};
+  if (options.way == "direct") return {launch::way_in::direct, "asked for"};
+  return launch::choose_way_in(launch::find_in_path(program), launch::find_stock_loader());
+}
+
+std::string counted(uint64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : what.ends_with("s") ? "es" : "s");
+}
+
+std::string readable_size(uint64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// Makes the trace of the parts and says so. False when there is none.
+bool pack(const record_options& options) {
+  const std::string folder = launch::parts_folder_of(options.recording.output);
+  std::error_code error;
+  if (fs::is_empty(folder, error)) {
+    fs::remove(folder, error);
+    fmt::print(stderr, "zevent: nothing was recorded: the program called no Level Zero function\n");
+    return false;
+  }
+  const auto report = trace::pack_recording(folder, options.recording.output);
+  if (!report) {
+    fmt::print(stderr, "zevent: record: {}; the recording is in {}\n", report.error().message,
+               folder);
+    return false;
+  }
+  for (const auto& damage : report->damage) fmt::print(stderr, "zevent: record: {}\n", damage);
+  if (!options.keep_parts && report->damage.empty()) fs::remove_all(folder, error);
+  if (!options.quiet)
+    fmt::print(stderr, "zevent: {}, {}, {}, {} lost, {}: {}\n", counted(report->calls, "call"),
+               counted(report->threads, "thread"), counted(report->processes, "process"),
+               report->lost_calls, readable_size(report->size_bytes), options.output);
+  return true;
+}
+
+int record(const CLI::App& line, record_options& options) {
+  const auto command = program_of(line);
+  if (!command) return complain("record", command.error(), exit_usage);
+  const auto files = launch::find_installation();
+  if (!files) return complain("record", files.error(), 1);
+
+  std::error_code error;
+  options.recording.output = fs::absolute(options.output, error).string();
+  if (options.recording.driver.empty()) options.recording.driver = launch::find_driver_to_record();
+  if (options.recording.driver == "software") options.recording.driver = "";
+  const auto choice = choose(options, command->front());
+  if (options.verbose)
+    fmt::print(stderr, "zevent: {} is recorded by the way '{}' ({}), on {}\n", command->front(),
+               launch::name_of(choice.way), choice.reason,
+               options.recording.driver.empty() ? files->driver : options.recording.driver);
+
+  const auto prepared = launch::prepare_parts_folder(options.recording.output);
+  if (!prepared) {
+    if (fs::exists(launch::parts_folder_of(options.recording.output), error))
+      return complain("record", prepared.error(), 1);
+    fmt::print(stderr, "zevent: nothing is recorded: {}; the program goes on\n",
+               prepared.error().message);
+    options.recording.output.clear();
+  }
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const auto changes = launch::environment_for_recording(
+      choice.way, *files, options.recording,
+      library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
+  const auto end = launch::run_program(*command, changes);
+  if (!end) {
+    fs::remove(launch::parts_folder_of(options.recording.output), error);
+    return complain("record", end.error(),
+                    launch::find_in_path(command->front()).empty() ? launch::exit_not_found
+                                                                   : launch::exit_not_executable);
+  }
+  if (!options.recording.output.empty()) {
+    launch::wait_for_recording_processes(launch::parts_folder_of(options.recording.output));
+    pack(options);
+  }
+  launch::end_like(*end);
+}
+
+}  // namespace
+
+action declare_record(CLI::App& line) {
+  auto options = std::make_shared<record_options>();
+  line.footer(
+      "The exit status is the program's, and so are its terminal, its input and output and its\n"
+      "signals. Scripts and programs that start others are recorded whole: all processes go into\n"
+      "one trace. Whatever becomes of the program, the calls that it made are in the trace.");
+  line.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
+  line.add_option("--memory", options->recording.memory,
+                  "what is kept of the memory that commands read: off, copies or full")
+      ->check(CLI::IsMember({"off", "copies", "full"}))
+      ->capture_default_str();
+  line.add_option("--driver", options->recording.driver,
+                  "the driver to record: 'software', or a library (default: the one that the "
+                  "program would get)");
+  line.add_option("--way", options->way, "auto, loader or direct")
+      ->check(CLI::IsMember({"auto", "loader", "direct"}))
+      ->capture_default_str();
+  line.add_flag("--keep-parts", options->keep_parts, "leave what the processes wrote beside it");
+  line.add_flag("-q,--quiet", options->quiet, "say nothing at the end");
+  line.add_flag("-v,--verbose", options->verbose, "say which way and which driver were taken");
+  line.prefix_command();
+  return [&line, options] { return record(line, *options); };
+}
+
+}  // namespace zevent::tool
