@@ -1,0 +1,185 @@
+// System management, as far as there is something true to say: which devices there are, where, and
+// how much memory they have. The handles are those of the core API.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "driver/allocation.hpp"
+#include "driver/device.hpp"
+#include "driver/driver.hpp"
+#include "driver/two_call.hpp"
+#include "driver_entry.hpp"
+
+namespace zevent::driver {
+namespace {
+
+// The memory of a device, as a module that can be asked.
+class sysman_memory : public object_of<sysman_memory, object_kind::sysman_memory> {
+ public:
+  // One for each device; never destroyed, like the devices.
+  static sysman_memory& of(const device& target) {
+    static auto* all = [] {
+      auto* modules = new std::vector<sysman_memory*>;
+      for (size_t i = 0; i < driver::instance().devices().size(); ++i) {
+        modules->push_back(new sysman_memory);
+      }
+      return modules;
+    }();
+    return *(*all)[target.index()];
+  }
+};
+
+template <size_t Size>
+void copy_text(std::string_view text, char (&out)[Size]) {
+  const size_t length = std::min(text.size(), Size - 1);
+  std::memcpy(out, text.data(), length);
+  out[length] = '\0';
+}
+
+}  // namespace
+
+namespace entry {
+
+ze_result_t zesInit(zes_init_flags_t) {
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zesDriverGet(uint32_t* pCount, zes_driver_handle_t* phDrivers) {
+  return answer_in_two_calls(1, pCount, phDrivers, [](zes_driver_handle_t& out, uint32_t) {
+    out = to_handle<zes_driver_handle_t>(&driver::instance());
+  });
+}
+
+ze_result_t zesDriverGetExtensionProperties(zes_driver_handle_t hDriver, uint32_t* pCount,
+                                            zes_driver_extension_properties_t*) {
+  return with<driver>(hDriver, [&](driver&) {
+    *pCount = 0;
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zesDriverGetExtensionFunctionAddress(zes_driver_handle_t hDriver, const char* name,
+                                                 void** ppFunctionAddress) {
+  return entry::zeDriverGetExtensionFunctionAddress(reinterpret_cast<ze_driver_handle_t>(hDriver),
+                                                    name, ppFunctionAddress);
+}
+
+ze_result_t zesDeviceGet(zes_driver_handle_t hDriver, uint32_t* pCount,
+                         zes_device_handle_t* phDevices) {
+  return with<driver>(hDriver, [&](driver& owner) {
+    const auto devices = owner.devices();
+    return answer_in_two_calls(static_cast<uint32_t>(devices.size()), pCount, phDevices,
+                               [&](zes_device_handle_t& out, uint32_t i) {
+                                 out = to_handle<zes_device_handle_t>(devices[i]);
+                               });
+  });
+}
+
+ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriver, zes_uuid_t uuid,
+                                        zes_device_handle_t* phDevice, ze_bool_t* onSubdevice,
+                                        uint32_t* subdeviceId) {
+  return with<driver>(hDriver, [&](driver& owner) {
+    for (device* each : owner.devices()) {
+      if (std::memcmp(each->uuid().id, uuid.id, sizeof uuid.id) != 0) continue;
+      *phDevice = to_handle<zes_device_handle_t>(each);
+      *onSubdevice = 0;
+      *subdeviceId = 0;
+      return ZE_RESULT_SUCCESS;
+    }
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  });
+}
+
+ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice,
+                                   zes_device_properties_t* pProperties) {
+  return with<device>(hDevice, [&](device& target) {
+    pProperties->core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    pProperties->core.pNext = nullptr;
+    const ze_result_t result = entry::zeDeviceGetProperties(
+        reinterpret_cast<ze_device_handle_t>(hDevice), &pProperties->core);
+    pProperties->numSubdevices = 0;
+    copy_text("unknown", pProperties->serialNumber);
+    copy_text("unknown", pProperties->boardNumber);
+    copy_text("zevent", pProperties->brandName);
+    copy_text(target.name(), pProperties->modelName);
+    copy_text("zevent", pProperties->vendorName);
+    copy_text("0.1", pProperties->driverVersion);
+    for (auto* link = static_cast<zes_base_properties_t*>(pProperties->pNext); link != nullptr;
+         link = static_cast<zes_base_properties_t*>(link->pNext)) {
+      if (link->stype != ZES_STRUCTURE_TYPE_DEVICE_EXT_PROPERTIES) continue;
+      auto& more = *reinterpret_cast<zes_device_ext_properties_t*>(link);
+      std::memcpy(more.uuid.id, target.uuid().id, sizeof more.uuid.id);
+      more.type = ZES_DEVICE_TYPE_GPU;
+      more.flags = pProperties->core.flags;
+    }
+    return result;
+  });
+}
+
+ze_result_t zesDeviceGetState(zes_device_handle_t hDevice, zes_device_state_t* pState) {
+  return with<device>(hDevice, [&](device&) {
+    pState->reset = 0;
+    pState->repaired = ZES_REPAIR_STATUS_UNSUPPORTED;
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zesDevicePciGetProperties(zes_device_handle_t hDevice,
+                                      zes_pci_properties_t* pProperties) {
+  return with<device>(hDevice, [&](device& target) {
+    const ze_pci_address_ext_t address = target.pci_address();
+    pProperties->address = {address.domain, address.bus, address.device, address.function};
+    pProperties->maxSpeed = {-1, -1, -1};
+    pProperties->haveBandwidthCounters = 0;
+    pProperties->havePacketCounters = 0;
+    pProperties->haveReplayCounters = 0;
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zesDevicePciGetState(zes_device_handle_t hDevice, zes_pci_state_t* pState) {
+  return with<device>(hDevice, [&](device&) {
+    pState->status = ZES_PCI_LINK_STATUS_UNKNOWN;
+    pState->qualityIssues = 0;
+    pState->stabilityIssues = 0;
+    pState->speed = {-1, -1, -1};
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t hDevice, uint32_t* pCount,
+                                       zes_mem_handle_t* phMemory) {
+  return with<device>(hDevice, [&](device& target) {
+    return answer_in_two_calls(1, pCount, phMemory, [&](zes_mem_handle_t& out, uint32_t) {
+      out = to_handle<zes_mem_handle_t>(&sysman_memory::of(target));
+    });
+  });
+}
+
+ze_result_t zesMemoryGetProperties(zes_mem_handle_t hMemory, zes_mem_properties_t* pProperties) {
+  return with<sysman_memory>(hMemory, [&](sysman_memory&) {
+    pProperties->type = ZES_MEM_TYPE_DDR;
+    pProperties->onSubdevice = 0;
+    pProperties->subdeviceId = 0;
+    pProperties->location = ZES_MEM_LOC_SYSTEM;
+    pProperties->physicalSize = device::memory_bytes();
+    pProperties->busWidth = -1;
+    pProperties->numChannels = -1;
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t* pState) {
+  return with<sysman_memory>(hMemory, [&](sysman_memory&) {
+    const uint64_t used = allocation_registry::instance().allocated_bytes();
+    pState->health = ZES_MEM_HEALTH_UNKNOWN;
+    pState->size = device::memory_bytes();
+    pState->free = pState->size - std::min(used, pState->size);
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+}  // namespace entry
+}  // namespace zevent::driver
