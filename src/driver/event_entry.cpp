@@ -65,7 +65,8 @@ ze_result_t check(const counter_event_desc& desc) {
 ze_result_t create_counter_event(ze_context_handle_t owner, ze_device_handle_t target,
                                  const counter_event_desc& desc, ze_event_handle_t* out) {
   return with<context>(owner, [&](context& parent) {
-    return with<device>(target, [&](device&) {
+    return with<device>(target, [&](device& own) {
+      if (!parent.contains(own)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
       ze_result_t result = check(desc);
       if (result != ZE_RESULT_SUCCESS) return result;
       event* made = nullptr;
