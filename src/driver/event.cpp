@@ -27,7 +27,7 @@ const std::atomic<uint64_t>* as_atomic(const uint64_t* address) {
 }
 
 wait_point point_in(shared_counter& counter, uint64_t number) {
-  if (number == 0) return {};
+  if (!shared_counter::is_signal(number)) return {};
   return wait_point::of(counter.place_of(number), number, futex_scope::shared);
 }
 
@@ -75,7 +75,8 @@ ze_result_t event::create(context& owner, const counter_event_desc& desc, event*
       desc.where == counter_event_desc::storage::own) {
     void* memory = sync_heap().allocate(sizeof(shared_counter), alignof(shared_counter));
     if (memory == nullptr) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    made->shared_ = new (memory) shared_counter;
+    made->shared_ = new (memory) shared_counter(shared_counter::unused_name());
+    made->shared_name_ = made->shared_->name();
   }
   made->add_reference();
   *out = made.get();
@@ -87,26 +88,32 @@ ze_result_t event::open(context& owner, const ipc_handle& handle, event** out) {
   const ze_result_t result = ipc_import::open(handle, ipc_kind::counter_event, &opened);
   if (result != ZE_RESULT_SUCCESS) return result;
   if (handle.bytes != sizeof(shared_counter)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  auto* const shared = static_cast<shared_counter*>(opened->address());
+  const uint64_t name = shared_counter::name_of(handle.detail);
+  if (name == 0 || shared->name() != name) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   counter_event_desc desc;
   const uint32_t flags = handle.kind >> ipc_flags_shift;
   desc.flags = flags & 0x7f;
   desc.signal_scope = flags >> 8 & 0x7;
   desc.wait_scope = flags >> 12 & 0x7;
   auto* made = new event(owner, desc);
-  made->shared_ = static_cast<shared_counter*>(opened->address());
-  made->imported_number_ = handle.detail;
+  made->shared_ = shared;
+  made->shared_name_ = name;
+  made->imported_number_ = shared_counter::is_signal(handle.detail) ? handle.detail : 0;
   made->import_ = std::move(opened);
   *out = made;
   return ZE_RESULT_SUCCESS;
 }
 
 event::~event() {
-  if (shared_ != nullptr && !is_imported()) sync_heap().free(shared_, sizeof(shared_counter));
+  if (shared_ == nullptr || is_imported()) return;
+  shared_->issued.store(0, std::memory_order_release);
+  sync_heap().free(shared_, sizeof(shared_counter));
 }
 
 bool event::is_abandoned() {
   if (context_->is_lost()) return true;
-  if (import_ != nullptr) return import_->is_orphaned();
+  if (import_ != nullptr) return import_->is_orphaned() || shared_->name() != shared_name_;
   return pool_ && pool_->is_orphaned();
 }
 
@@ -131,9 +138,7 @@ command_wait event::bind_wait() {
   if (slot_ != nullptr) {
     wait.point = wait_point::of(slot_->cell, 1, pool_->wake_scope());
   } else if (shared_ != nullptr) {
-    const uint64_t number =
-        imported_number_ != 0 ? imported_number_ : shared_->issued.load(std::memory_order_acquire);
-    wait.point = point_in(*shared_, number);
+    wait.point = point_in(*shared_, shared_number());
   } else {
     event_binding::state state = binding_.current();
     wait.point = state.point;
@@ -149,9 +154,7 @@ ze_result_t event::query_counter() const noexcept {
   if (waits_for_host_memory()) {
     reached = host_memory_point().is_reached();
   } else if (shared_ != nullptr) {
-    const uint64_t number =
-        imported_number_ != 0 ? imported_number_ : shared_->issued.load(std::memory_order_acquire);
-    reached = point_in(*shared_, number).is_reached();
+    reached = point_in(*shared_, shared_number()).is_reached();
   } else {
     reached = binding_.is_reached();
   }
@@ -210,6 +213,9 @@ ze_result_t event::check_signal(bool in_order, bool immediate) const {
       immediate ? ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE : ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
   if ((allowed & wanted) == 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   if (imported_number_ != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (shared_ != nullptr && shared_->name() != shared_name_) {
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
   return ZE_RESULT_SUCCESS;
 }
 
@@ -229,6 +235,13 @@ command_signal event::begin_signal() {
     signal.act = command_signal::action::counter;
   }
   return signal;
+}
+
+// The signal that the event stands for. An event whose producer destroyed it waits for nothing.
+uint64_t event::shared_number() const noexcept {
+  if (imported_number_ != 0) return imported_number_;
+  const uint64_t issued = shared_->issued.load(std::memory_order_acquire);
+  return shared_counter::name_of(issued) == shared_name_ ? issued : 0;
 }
 
 uint64_t event::issue_number() {
@@ -290,10 +303,10 @@ ze_result_t event::export_handle(ipc_handle* out) {
       shared_ == nullptr || is_imported()) {
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   }
-  uint64_t number = 0;
+  uint64_t number = shared_name_ << shared_counter::name_shift;
   if (!shares_both_ways()) {
     number = shared_->issued.load(std::memory_order_acquire);
-    if (number == 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (!shared_counter::is_signal(number)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   }
   const auto location = sync_heap().locate(shared_);
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;

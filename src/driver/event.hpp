@@ -94,6 +94,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   bool is_abandoned() override;
 
  private:
+  uint64_t shared_number() const noexcept;  // the signal that a shared event stands for
   event(context& owner, const counter_event_desc& desc);
   ze_result_t query_counter() const noexcept;
   bool waits_for_host_memory() const;
@@ -118,6 +119,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   counter_event_desc desc_;
   std::atomic<bool> signalled_{false};  // an append has signalled it; external storage is left then
   shared_counter* shared_ = nullptr;    // set where processes share the event
+  uint64_t shared_name_ = 0;            // of the event in shared_
   uint64_t imported_number_ = 0;        // one-way import: the signal that was exported; else 0
   ipc_export export_;
   std::unique_ptr<ipc_import> import_;
