@@ -4,6 +4,7 @@
 #include <level_zero/ze_api.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ inline std::string name_of(list_kind kind) {
       return "immediate_synchronous";
   }
   return "unknown";
+}
+
+inline void PrintTo(list_kind kind, std::ostream* out) {
+  *out << name_of(kind);
 }
 
 inline bool is_in_order(list_kind kind) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
+#include <ostream>
 #include <vector>
 
 #include "device_fixture.hpp"
@@ -27,6 +28,10 @@ struct shape_case {
     return {extents, source_strides_bytes, destination_strides_bytes, 4};
   }
 };
+
+void PrintTo(const shape_case& shape, std::ostream* out) {
+  *out << shape.name;
+}
 
 const shape_case shapes[] = {
     {"1d_contiguous", {300}, {4}, {4}},
