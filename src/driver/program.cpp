@@ -41,6 +41,7 @@ result<std::shared_ptr<program>> program::build(const spirv::binary& module,
   std::shared_ptr<program> built(
       new program(std::move(*signature), std::move(*lowered), std::move(*store), compiler_options));
 
+  if (built->images_.empty()) return built;
   std::vector<size_t> kernels;
   if (built->images_.size() <= few_kernels) {
     for (size_t i = 0; i < built->images_.size(); ++i) kernels.push_back(i);
