@@ -15,10 +15,14 @@ namespace {
 constexpr std::array declared_variables = {
     environment_variable{"ZEVENT_CACHE_DIR", "a folder", "$XDG_CACHE_HOME/zevent or ~/.cache/zevent",
                          "where the software driver keeps compiled kernels"},
+    environment_variable{"ZEVENT_CHAOS", "a number, the seed", "",
+                         "the software driver chooses from the seed wherever order is open"},
     environment_variable{"ZEVENT_DEVICES", "1 to 16", "1",
                          "how many devices the software driver shows"},
     environment_variable{"ZEVENT_DRIVER", "a library", "",
                          "the Level Zero driver to use instead of the software driver"},
+    environment_variable{"ZEVENT_FAULTS", "name[:number],...", "",
+                         "misbehaviours of the software driver; 'zevent run --list-faults'"},
     environment_variable{"ZEVENT_IPC_EVENTS", "one-way, two-way", "two-way",
                          "whether a counter-based event opened from another process only waits for "
                          "the signal that was exported, or may also be signalled"},

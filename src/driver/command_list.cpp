@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "driver/event.hpp"
+#include "driver/fault_injection.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -79,12 +80,21 @@ void command_list::bind_waits(command& work, const dependencies& events) {
   }
 }
 
+void command_list::wait_on_host(command& work) {
+  for (const command_wait& each : work.waits_) {
+    if (!each.moves) host_wait(each.point, UINT64_MAX, *each.source);
+  }
+}
+
 ze_result_t command_list::append(std::unique_ptr<command> work, const dependencies& events) {
   if (const ze_result_t result = check(events); result != ZE_RESULT_SUCCESS) return result;
   // Waits first: a command may wait for the counter-based event that it signals anew (EV-51).
   bind_waits(*work, events);
   auto* signal = try_from_handle<event>(events.signal);
-  if (signal != nullptr) work->signal_ = signal->begin_signal();
+  if (signal != nullptr) {
+    work->signal_ = signal->begin_signal();
+    signal->note_signaller(work->ordering());
+  }
   const bool binds = work->signal_.act == command_signal::action::counter;
 
   if (!is_immediate()) {
@@ -94,6 +104,7 @@ ze_result_t command_list::append(std::unique_ptr<command> work, const dependenci
     if (binds) signal->bind_signal(recording_->counter(), position, true);
     return ZE_RESULT_SUCCESS;
   }
+  if (has_fault(fault::append_blocks_on_host_event)) wait_on_host(*work);
   const uint64_t number = stream_->submit(std::move(work));
   if (binds) signal->bind_signal(stream_->progress(), number, false);
   return finish_append(number);

@@ -65,6 +65,7 @@ class command_list : public object_of<command_list, object_kind::command_list> {
   command_list(context& owner, device& target, const ze_command_queue_desc_t& desc, bool in_order);
 
   ze_result_t check(const dependencies& events) const;
+  static void wait_on_host(command& work);
   static void bind_waits(command& work, const dependencies& events);
   ze_result_t finish_append(uint64_t number);
 

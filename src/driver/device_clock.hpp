@@ -29,9 +29,12 @@ class device_clock {
     return bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
   }
 
+  uint64_t scale(uint64_t host_ns) const;
+
   uint64_t ticks_per_second_;
   uint32_t valid_bits_;
   uint32_t kernel_valid_bits_;
+  uint64_t start_ticks_ = 0;  // added to every time; not 0 only by the fault timestamp-wrap
 };
 
 }  // namespace zevent::driver

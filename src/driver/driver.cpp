@@ -9,6 +9,7 @@
 #include "driver/context.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
+#include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
@@ -47,6 +48,7 @@ namespace entry {
 ze_result_t zeInit(ze_init_flags_t flags) {
   const bool wants_gpu = flags == 0 || (flags & ZE_INIT_FLAG_GPU_ONLY) != 0;
   if (!wants_gpu) return ZE_RESULT_ERROR_UNINITIALIZED;
+  if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   initialized.store(true, std::memory_order_release);
   return ZE_RESULT_SUCCESS;
 }
@@ -58,6 +60,7 @@ ze_result_t zeInitDrivers(uint32_t* pCount, ze_driver_handle_t* phDrivers,
     *pCount = 0;
     return ZE_RESULT_SUCCESS;
   }
+  if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   initialized.store(true, std::memory_order_release);
   return entry::zeDriverGet(pCount, phDrivers);
 }

@@ -1,11 +1,17 @@
 #include "driver/event.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "driver/device_clock.hpp"
+#include "driver/fault_injection.hpp"
+#include "driver/stream.hpp"
 #include "driver/sync_heap.hpp"
 
 namespace zevent::driver {
@@ -31,7 +37,47 @@ wait_point point_in(shared_counter& counter, uint64_t number) {
   return wait_point::of(counter.place_of(number), number, futex_scope::shared);
 }
 
+// Faults that are met by asking for the status of an event.
+bool queries_misbehave() {
+  return has_fault(fault::query_slow) || has_fault(fault::query_blocks_behind_barrier) ||
+         has_fault(fault::query_blocks_while_busy) || has_fault(fault::device_lost);
+}
+
+// Memory of destroyed events, for the fault handle-reuse.
+struct recycled_memory {
+  std::mutex mutex;  // guards all below
+  std::vector<void*> free;
+  uint64_t times_left = active_faults().number(fault::handle_reuse);
+
+  static recycled_memory& instance() {
+    static auto* only = new recycled_memory;
+    return *only;
+  }
+};
+
 }  // namespace
+
+void* event::operator new(size_t bytes) {
+  if (fault_strikes_at(fault::event_create_fails)) throw std::bad_alloc();
+  if (has_fault(fault::handle_reuse)) {
+    recycled_memory& recycled = recycled_memory::instance();
+    const std::lock_guard lock(recycled.mutex);
+    if (!recycled.free.empty() && recycled.times_left > 0) {
+      --recycled.times_left;
+      void* memory = recycled.free.back();
+      recycled.free.pop_back();
+      return memory;
+    }
+  }
+  return ::operator new(bytes);
+}
+
+void event::operator delete(void* memory) {
+  if (!has_fault(fault::handle_reuse)) return ::operator delete(memory);
+  recycled_memory& recycled = recycled_memory::instance();
+  const std::lock_guard lock(recycled.mutex);
+  recycled.free.push_back(memory);
+}
 
 event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
     : context_(&pool.owner()),
@@ -48,7 +94,7 @@ event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
     return;
   }
   slot_ = &pool.slot(index);
-  regular_value_ = &slot_->cell.value;
+  regular_value_ = queries_misbehave() ? nullptr : &slot_->cell.value;
   times_ = &slot_->times;
   // The state of an event of another process's pool is that process's.
   if (!pool.is_imported()) slot_->cell.value.store(0, std::memory_order_release);
@@ -148,6 +194,28 @@ command_wait event::bind_wait() {
   return wait;
 }
 
+ze_result_t event::query_slowly() const noexcept {
+  if (queries_misbehave()) {
+    suffer_query_faults();
+    if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+  }
+  if (slot_ == nullptr) return query_counter();
+  return slot_->cell.value.load(std::memory_order_acquire) != 0 ? ZE_RESULT_SUCCESS
+                                                                : ZE_RESULT_NOT_READY;
+}
+
+void event::suffer_query_faults() const {
+  if (wants_times_ && has_fault(fault::query_slow)) {
+    usleep(static_cast<useconds_t>(active_faults().number(fault::query_slow)));
+  }
+  const bool behind_barrier = has_fault(fault::query_blocks_behind_barrier) &&
+                              barrier_signals_.load(std::memory_order_relaxed);
+  if (!behind_barrier && !has_fault(fault::query_blocks_while_busy)) return;
+  for (const ref<stream>& each : stream::all()) {
+    if (&each->owner() == context_.get()) each->synchronize(UINT64_MAX);
+  }
+}
+
 ze_result_t event::query_counter() const noexcept {
   if (!has_host_address()) return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
   bool reached = false;
@@ -199,6 +267,7 @@ ze_result_t event::host_reset() noexcept {
 }
 
 void event::reset() noexcept {
+  was_reset_.store(true, std::memory_order_relaxed);
   slot_->cell.value.store(0, std::memory_order_release);
 }
 
@@ -274,6 +343,9 @@ void event::complete_signal(command_signal::action act, uint64_t value) noexcept
 }
 
 void event::set_timestamps(uint64_t start_ns, uint64_t end_ns) noexcept {
+  if (was_reset_.load(std::memory_order_relaxed) && has_fault(fault::timestamp_stale_after_reset)) {
+    return;
+  }
   times_->start_ns.store(start_ns, std::memory_order_relaxed);
   times_->end_ns.store(std::max(end_ns, start_ns + 1), std::memory_order_relaxed);
 }

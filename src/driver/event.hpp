@@ -42,6 +42,10 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   static ze_result_t open(context& owner, const ipc_handle& handle, event** out);
   ~event();
 
+  // Addresses are given out again as the fault handle-reuse says.
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory);
+
   bool is_counter_based() const { return counter_based_; }
   ze_event_counter_based_flags_t counter_flags() const { return counter_flags_; }
   bool is_imported() const { return import_ != nullptr; }
@@ -53,12 +57,17 @@ class event final : public object_of<event, object_kind::event>, public abandonm
       return regular_value_->load(std::memory_order_acquire) != 0 ? ZE_RESULT_SUCCESS
                                                                   : ZE_RESULT_NOT_READY;
     }
-    return query_counter();
+    return query_slowly();
   }
 
   ze_result_t host_synchronize(uint64_t timeout_ns);
   ze_result_t host_signal() noexcept;
   ze_result_t host_reset() noexcept;
+
+  // An append has made this kind of command the event's last signaller.
+  void note_signaller(command::order ordering) {
+    barrier_signals_.store(ordering == command::order::barrier, std::memory_order_relaxed);
+  }
 
   // Resets a regular event from a command.
   void reset() noexcept;
@@ -96,7 +105,9 @@ class event final : public object_of<event, object_kind::event>, public abandonm
  private:
   uint64_t shared_number() const noexcept;  // the signal that a shared event stands for
   event(context& owner, const counter_event_desc& desc);
+  ze_result_t query_slowly() const noexcept;
   ze_result_t query_counter() const noexcept;
+  void suffer_query_faults() const;
   bool waits_for_host_memory() const;
   bool has_host_address() const;
   wait_point host_memory_point() const;
@@ -110,7 +121,10 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   bool wants_times_ = false;
   bool mapped_times_ = false;
 
-  // Regular events.
+  std::atomic<bool> barrier_signals_{false};  // relaxed: only faults ask
+  std::atomic<bool> was_reset_{false};        // likewise
+
+  // Regular events: what a query looks at; null where a query has more to do.
   const std::atomic<uint64_t>* regular_value_ = nullptr;
   event_slot* slot_ = nullptr;
 

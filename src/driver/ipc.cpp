@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/checked_cast.hpp"
+#include "driver/fault_injection.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -166,7 +167,9 @@ ze_result_t ipc_import::open(const ipc_handle& handle, ipc_kind kind,
   const bool is_handle = handle.checksum == checksum_of(handle) &&
                          (handle.kind & 0xff) == static_cast<uint32_t>(kind) && handle.bytes > 0;
   if (!is_handle) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  const int memory = find_memory(handle);
+  if (fault_strikes_at(fault::ipc_open_fails)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  const bool owner_died = fault_strikes_after(fault::ipc_owner_dies);
+  const int memory = owner_died ? -1 : find_memory(handle);
   if (memory < 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 
   std::unique_ptr<ipc_import> opened(new ipc_import);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "driver/allocation.hpp"
+#include "driver/fault_injection.hpp"
 #include "driver/stream.hpp"
 #include "driver_entry.hpp"
 
@@ -38,6 +39,11 @@ ze_result_t allocate(context& owner, const allocation_request& request, void** o
   const ze_result_t out_of_memory = request.type == ZE_MEMORY_TYPE_HOST
                                         ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                                         : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (owner.is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+  const bool struck = request.type == ZE_MEMORY_TYPE_HOST
+                          ? fault_strikes_at(fault::out_of_host_memory)
+                          : fault_strikes_at(fault::out_of_device_memory);
+  if (struck) return out_of_memory;
   allocation_registry& registry = allocation_registry::instance();
   const uint64_t in_use = registry.allocated_bytes();
   if (request.bytes > device::memory_bytes() || in_use > device::memory_bytes() - request.bytes) {

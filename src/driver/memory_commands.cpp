@@ -1,12 +1,27 @@
 #include "driver/memory_commands.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "driver/chaos.hpp"
+
 namespace zevent::driver {
 namespace {
+
+// A copy in progress: under chaos the end arrives first, and others get to run in between.
+void copy_last_piece_first(char* to, const char* from, size_t bytes) {
+  constexpr size_t piece_bytes = size_t{64} << 10;
+  for (size_t left = bytes; left > 0;) {
+    const size_t piece = std::min(left, piece_bytes);
+    left -= piece;
+    std::memcpy(to + left, from + left, piece);
+    if (left > 0) sched_yield();
+  }
+}
 
 class copy_command final : public command {
  public:
@@ -17,7 +32,9 @@ class copy_command final : public command {
     const auto* from = static_cast<const char*>(source_);
     auto* to = static_cast<char*>(destination_);
     const bool apart = to >= from + bytes_ || from >= to + bytes_;
-    if (apart) {
+    if (apart && has_chaos()) {
+      copy_last_piece_first(to, from, bytes_);
+    } else if (apart) {
       std::memcpy(to, from, bytes_);
     } else {
       std::memmove(to, from, bytes_);

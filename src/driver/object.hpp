@@ -71,10 +71,15 @@ class object {
  protected:
   using deleter = void (*)(object*);
   object(object_kind kind, deleter delete_object)
-      : tables_(shared_handle_tables()), kind_(kind), delete_(delete_object) {}
+      : tables_(shared_handle_tables()), kind_(kind), delete_(delete_object) {
+    count_creation(kind);
+  }
   ~object() = default;
 
  private:
+  // Throws std::bad_alloc where the fault out-of-host-memory strikes.
+  static void count_creation(object_kind kind);
+
   table_pointers tables_;
   object_kind kind_;
   std::atomic<uint32_t> references_{1};

@@ -1,11 +1,15 @@
 #include "driver/stream.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "driver/chaos.hpp"
 #include "driver/engine.hpp"
 #include "driver/event.hpp"
+#include "driver/fault_injection.hpp"
 #include "driver/recording.hpp"
 
 namespace zevent::driver {
@@ -31,6 +35,24 @@ class context_loss final : public abandonment {
   const context& watched_;
 };
 
+// How often a stream that holds commands back looks for a reason to let them go.
+constexpr useconds_t linger_step_us = 20;
+
+uint64_t next_stream_index() {
+  static std::atomic<uint64_t> next{0};  // relaxed: only counted
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::unique_ptr<completion_order> make_order(uint64_t stream_index) {
+  if (has_chaos()) return std::make_unique<chaos_completion>(stream_index);
+  return std::make_unique<sequential_completion>();
+}
+
+void sleep_ns(uint64_t time_ns) {
+  for (; time_ns > 500'000'000; time_ns -= 500'000'000) usleep(500'000);
+  usleep(static_cast<useconds_t>(time_ns / 1000));
+}
+
 }  // namespace
 
 ref<stream> stream::create(context& owner, device& target, bool in_order) {
@@ -41,8 +63,9 @@ stream::stream(context& owner, device& target, bool in_order)
     : context_(&owner),
       target_(target),
       in_order_(in_order),
+      index_(next_stream_index()),
       progress_(in_order_counter::create()),
-      order_(std::make_unique<sequential_completion>()) {
+      order_(make_order(index_)) {
   stream_registry& registry = stream_registry::instance();
   const std::lock_guard lock(registry.mutex);
   registry.streams.insert(this);
@@ -89,6 +112,7 @@ uint64_t stream::submit(std::unique_ptr<command> work) {
     add_reference();  // dropped by run() when the stream is idle again
     engine::instance().make_ready(*this);
   }
+  chaos_delay(chaos_purpose::delay_of_append, index_, number, 4, 100);
   return number;
 }
 
@@ -130,7 +154,7 @@ void stream::run() {
     if (may_start && order_->starts_another(in_flight_.size())) {
       start_next();
     } else if (!in_flight_.empty()) {
-      complete_one();
+      if (!wait_for_more()) complete_one();
     } else if (may_start) {
       start_next();
     } else if (parking_lot::instance().park(*this, next.point, next.check)) {
@@ -202,6 +226,28 @@ void stream::start_next() {
   }
 }
 
+// Under chaos a stream holds back what it has started, so that later commands can overtake it,
+// until nothing more comes or somebody waits for it.
+bool stream::wait_for_more() {
+  const uint64_t longest_ns = order_->lingers_ns();
+  if (longest_ns == 0 || in_order_ || !pending_.is_empty()) return false;
+  for (uint64_t waited_ns = 0; waited_ns < longest_ns && !has_waiting_host();
+       waited_ns += linger_step_us * 1000) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!inbox_.is_empty()) return true;
+    }
+    usleep(linger_step_us);
+  }
+  const std::lock_guard lock(mutex_);
+  return !inbox_.is_empty();
+}
+
+// Whoever was woken by an event sees what is not done yet, if he was woken too early.
+void stream::give_head_start() const {
+  if (!in_flight_.empty()) sleep_ns(order_->head_start_ns());
+}
+
 void stream::complete_one() {
   complete_at(order_->completes_next(in_flight_.size()));
 }
@@ -215,15 +261,35 @@ void stream::complete_at(size_t position) {
 }
 
 void stream::execute(command& work, const batch* group) {
+  if (fault_strikes_after(fault::device_lost)) {
+    abandon();
+    return;
+  }
+  chaos_delay(chaos_purpose::delay_of_start, index_, work.number_, 8, 100);
   event* signalled = work.signal_.target.get();
   const bool timed = signalled != nullptr && signalled->has_timestamps();
-  const uint64_t start_ns = timed ? device_clock::host_now_ns() : 0;
+  const bool slowed = has_fault(fault::slow_engine);
+  const uint64_t start_ns = timed || slowed ? device_clock::host_now_ns() : 0;
   if (work.run() != ZE_RESULT_SUCCESS) {
     abandon();
     return;
   }
+  if (slowed) {
+    const uint64_t took_ns = device_clock::host_now_ns() - start_ns;
+    sleep_ns(took_ns * (active_faults().number(fault::slow_engine) - 1));
+  }
   if (signalled == nullptr) return;
   if (timed) signalled->set_timestamps(start_ns, device_clock::host_now_ns());
+  if (fault_strikes_after(fault::completion_lost)) {
+    completions_lost_ = true;
+    return;
+  }
+  chaos_delay(chaos_purpose::delay_of_signal, index_, work.number_, 4, 100);
+  signal(work, group);
+  give_head_start();
+}
+
+void stream::signal(command& work, const batch* group) {
   const command_signal& signal = work.signal_;
   uint64_t value = signal.value;
   if (group != nullptr && signal.act == command_signal::action::counter) {
@@ -231,13 +297,13 @@ void stream::execute(command& work, const batch* group) {
   } else if (group != nullptr && signal.act == command_signal::action::publish) {
     value = group->run_.published[signal.published_index];
   }
-  signalled->complete_signal(signal.act, value);
+  signal.target->complete_signal(signal.act, value);
 }
 
 // The event is signalled before the progress is raised: whoever has synchronised with the list
 // finds its events complete.
 void stream::retire(std::unique_ptr<command> alone, batch* group) {
-  if (abandoned_.load(std::memory_order_relaxed)) return;
+  if (abandoned_.load(std::memory_order_relaxed) || (completions_lost_ && in_order_)) return;
   if (group != nullptr) {
     if (group->in_flight_ > 0 || group->position_ < group->source_->size()) return;
     const auto found = std::find_if(open_batches_.begin(), open_batches_.end(),

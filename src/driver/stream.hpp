@@ -81,7 +81,10 @@ class stream {
   void start_next();
   void complete_one();
   void complete_at(size_t position);
+  bool wait_for_more();
+  void give_head_start() const;
   void execute(command& work, const batch* group);
+  void signal(command& work, const batch* group);
   void retire(std::unique_ptr<command> alone, batch* group);
   void raise_progress();
   void drop_everything();
@@ -89,10 +92,12 @@ class stream {
   const ref<context> context_;
   device& target_;
   const bool in_order_;
+  const uint64_t index_;  // counted from 0 in the order of creation
   const ref<in_order_counter> progress_;
   std::atomic<uint32_t> references_{1};
   std::atomic<uint64_t> submitted_{0};  // release: written under mutex_, read without
   std::atomic<bool> abandoned_{false};
+  bool completions_lost_ = false;  // by a fault: nothing is signalled any more
 
   std::mutex mutex_;  // guards inbox_, is_idle_ and the order of numbers
   command_fifo inbox_;

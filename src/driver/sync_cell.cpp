@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/parking_lot.hpp"
 
@@ -54,6 +55,15 @@ void sleep_on_memory(const wait_point& point, uint64_t at_most_ns) {
   futex_wait(memory_changes(), sequence, futex_scope::process, at_most_ns);
 }
 
+// Counts a thread that sleeps for the device.
+class waiting_host {
+ public:
+  waiting_host() { count_waiting_host(1); }
+  ~waiting_host() { count_waiting_host(-1); }
+  waiting_host(const waiting_host&) = delete;
+  waiting_host& operator=(const waiting_host&) = delete;
+};
+
 }  // namespace
 
 void sync_cell::wake(futex_scope scope) {
@@ -80,6 +90,7 @@ host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandon
   if (timeout_ns == 0) return host_wait_result::timed_out;
   if (spin_until_reached(point)) return host_wait_result::reached;
 
+  const waiting_host counted;
   const uint64_t start_ns = device_clock::host_now_ns();
   const uint64_t deadline_ns =
       timeout_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + timeout_ns;

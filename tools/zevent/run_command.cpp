@@ -2,8 +2,11 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/faults.hpp"
+#include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
+#include "launch/trials.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -11,6 +14,11 @@ namespace {
 struct run_options {
   std::string way = "auto";
   bool verbose = false;
+  std::vector<std::string> faults;
+  std::string list_faults;
+  uint64_t chaos_seeds = 0;
+  std::string seed;
+  uint64_t timeout_s = 60;
 };
 
 launch::way_choice choose(const run_options& options, const std::string& program) {
@@ -19,22 +27,77 @@ launch::way_choice choose(const run_options& options, const std::string& program
   return launch::choose_way_in(launch::find_in_path(program), launch::find_stock_loader());
 }
 
-int run(const CLI::App& line, const run_options& options) {
-  const auto command = program_of(line);
-  if (!command) return complain("run", command.error(), exit_usage);
-  const auto files = launch::find_installation();
-  if (!files) return complain("run", files.error(), 1);
+result<std::string> joined_faults(const run_options& options) {
+  std::string joined;
+  for (const auto& each : options.faults) joined += (joined.empty() ? "" : ",") + each;
+  if (const auto parsed = parse_faults(joined); !parsed) return tl::unexpected(parsed.error());
+  return joined;
+}
 
-  const auto choice = choose(options, command->front());
+result<launch::environment_changes> environment_of(const run_options& options,
+                                                   const std::string& program) {
+  const auto files = launch::find_installation();
+  if (!files) return tl::unexpected(files.error());
+  const auto faults = joined_faults(options);
+  if (!faults) return tl::unexpected(faults.error());
+
+  const auto choice = choose(options, program);
   if (options.verbose)
-    fmt::print(stderr, "zevent: {} runs by the way '{}': {}\n", command->front(),
+    fmt::print(stderr, "zevent: {} runs by the way '{}': {}\n", program,
                launch::name_of(choice.way), choice.reason);
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  const auto changes = launch::environment_for(
+  auto changes = launch::environment_for(
       choice.way, *files,
       library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
+  if (!faults->empty()) changes.emplace_back("ZEVENT_FAULTS", *faults);
+  if (!options.seed.empty()) changes.emplace_back("ZEVENT_CHAOS", options.seed);
+  return changes;
+}
 
-  const auto problem = launch::become_program(*command, changes);
+void print_counts(std::string_view name, const launch::trial_counts& counts) {
+  fmt::print("{:<8} {:>5} runs  {:>5} bad   {:>5} {:>7} {:>5} {:>6}\n", name, counts.runs,
+             counts.bad(), counts.failed, counts.crashed, counts.hung, counts.output_differs);
+}
+
+// 0: the program never failed; 1: it failed under chaos.
+int run_under_chaos(const run_options& options, const std::vector<std::string>& command,
+                    const launch::environment_changes& changes) {
+  const bool shows_progress = wants_colour(stderr);
+  const auto report =
+      launch::run_trials({command, changes, options.chaos_seeds, options.timeout_s * 1000},
+                         [&](uint64_t done, uint64_t total) {
+                           if (shows_progress)
+                             fmt::print(stderr, "\r{} of {} runs{}", done, total,
+                                        done == total ? "\r                    \r" : "");
+                         });
+  if (!report) return complain("run", report.error(), exit_usage);
+
+  fmt::print("                             failed crashed  hung output\n");
+  print_counts("plain", report->plain);
+  print_counts("chaos", report->chaos);
+  if (!report->first_bad_seed) {
+    fmt::print("never failed under chaos\n");
+    return 0;
+  }
+  std::string words;
+  for (const auto& word : command) words += " " + word;
+  fmt::print("first bad seed {}; to repeat it: zevent run --seed {} --{}\n",
+             *report->first_bad_seed, *report->first_bad_seed, words);
+  return 1;
+}
+
+int run(const CLI::App& line, const run_options& options) {
+  if (!options.list_faults.empty()) {
+    fmt::print("{}", options.list_faults == "markdown" ? faults_as_markdown() : faults_as_text());
+    return 0;
+  }
+  const auto command = program_of(line);
+  if (!command) return complain("run", command.error(), exit_usage);
+  const auto changes = environment_of(options, command->front());
+  if (!changes) return complain("run", changes.error(), exit_usage);
+  if (options.chaos_seeds > 0) return run_under_chaos(options, *command, *changes);
+
+  const auto problem = launch::become_program(*command, *changes);
   return complain("run", problem,
                   launch::find_in_path(command->front()).empty() ? launch::exit_not_found
                                                                  : launch::exit_not_executable);
@@ -47,10 +110,33 @@ action declare_run(CLI::App& line) {
   line.footer(
       "The program becomes this process: its exit status, signals and terminal are its own.\n"
       "The driver is reached through the installed Level Zero loader where that has every\n"
-      "function the program uses, and directly otherwise.");
+      "function the program uses, and directly otherwise.\n\n"
+      "With --chaos=N the program runs N times plainly and N times under chaos; a run is bad\n"
+      "when it crashes, hangs, or ends or prints otherwise than the first plain run. Exit\n"
+      "status then: 0 never bad, 1 bad under chaos, 2 could not try.");
   line.add_option("--way", options->way, "auto, loader or direct")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
+  line.add_option("--fault", options->faults, "make the driver misbehave; may be repeated")
+      ->type_name("NAME[:N]")
+      ->expected(1)
+      ->take_all();
+  line.add_option("--list-faults", options->list_faults,
+                  "the faults there are, as text or markdown")
+      ->expected(0, 1)
+      ->default_str("text")
+      ->check(CLI::IsMember({"text", "markdown"}))
+      ->type_name("");
+  line.add_option("--chaos", options->chaos_seeds, "try the program under N seeds")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
+      ->type_name("N");
+  line.add_option("--seed", options->seed, "run once under chaos with this seed")
+      ->check(CLI::Range(uint64_t{0}, UINT64_MAX).description(""))
+      ->type_name("SEED");
+  line.add_option("--timeout", options->timeout_s, "seconds after which a run under --chaos hangs")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{86'400}).description(""))
+      ->capture_default_str()
+      ->type_name("S");
   line.add_flag("-v,--verbose", options->verbose, "say which way was taken, and why");
   line.prefix_command();
   return [&line, options] { return run(line, *options); };

@@ -15,7 +15,9 @@ TEST(faults, table_is_sorted_and_its_positions_are_the_ids) {
     EXPECT_EQ(static_cast<size_t>(all[i].id), i) << all[i].name;
     EXPECT_FALSE(all[i].effect.empty()) << all[i].name;
     EXPECT_FALSE(all[i].story.empty()) << all[i].name;
-    if (i > 0) EXPECT_LT(all[i - 1].name, all[i].name);
+    if (i > 0) {
+      EXPECT_LT(all[i - 1].name, all[i].name);
+    }
   }
 }
 

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/way_in.hpp"
+
+namespace zevent::launch {
+
+// How one run of a program ended, as far as a trial tells runs apart.
+enum class trial_end { same, failed, crashed, hung, output_differs };
+
+struct trial {
+  trial_end end;
+  int exit_status = 0;
+  int signal = 0;
+};
+
+// What the runs with a seed, or those without, came to.
+struct trial_counts {
+  uint64_t runs = 0;
+  uint64_t failed = 0;          // another exit status than the first plain run
+  uint64_t crashed = 0;         // ended by a signal
+  uint64_t hung = 0;            // ended by us, after the time limit
+  uint64_t output_differs = 0;  // the same exit status, other output
+
+  uint64_t bad() const { return failed + crashed + hung + output_differs; }
+  void add(trial_end end);
+};
+
+struct trial_report {
+  trial_counts plain;
+  trial_counts chaos;
+  std::optional<uint64_t> first_bad_seed;
+};
+
+struct trial_request {
+  std::vector<std::string> command;
+  environment_changes environment;
+  uint64_t seeds = 100;  // 1 to N
+  uint64_t timeout_ms = 60'000;
+};
+
+// Runs the program once plainly, which says what is right, then N - 1 times more plainly and N
+// times under chaos with the seeds 1 to N. Its standard input is empty; its output is kept for
+// comparison and not shown. `progress` is told after each run how many are done, of how many.
+result<trial_report> run_trials(const trial_request& request,
+                                const std::function<void(uint64_t, uint64_t)>& progress);
+
+}  // namespace zevent::launch

@@ -1,0 +1,262 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "unit/chaos/configured_driver.hpp"
+
+namespace zevent::driver::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class fault : public configured_driver {
+ protected:
+  void start(const char* faults) { configured_driver::start("ZEVENT_FAULTS", faults); }
+
+  // Whether the call is still under way after a while, and returns once `release` was called.
+  static void expect_blocks_until(std::function<void()> call, std::function<void()> release) {
+    std::future<void> done = std::async(std::launch::async, std::move(call));
+    EXPECT_EQ(done.wait_for(50ms), std::future_status::timeout);
+    release();
+    done.get();
+  }
+};
+
+TEST_F(fault, bad_specification_makes_initialisation_fail) {
+  setenv("ZEVENT_FAULTS", "no-such-fault", 1);
+  EXPECT_EQ(zeInit(0), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(fault, query_behind_a_barrier_blocks_until_the_device_is_done) {
+  ASSERT_NO_FATAL_FAILURE(start("query-blocks-behind-barrier"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t gate = gate_on(list), barrier = regular_event();
+  ASSERT_EQ(zeCommandListAppendBarrier(list, barrier, 0, nullptr), ZE_RESULT_SUCCESS);
+  expect_blocks_until([&] { EXPECT_EQ(zeEventQueryStatus(barrier), ZE_RESULT_SUCCESS); },
+                      [&] { EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS); });
+}
+
+TEST_F(fault, query_of_a_copy_does_not_block_where_only_barriers_do) {
+  ASSERT_NO_FATAL_FAILURE(start("query-blocks-behind-barrier"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t gate = gate_on(list), copied = regular_event();
+  auto* data = shared_memory<uint32_t>(2);
+  ASSERT_EQ(copy(list, &data[0], &data[1], copied), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(copied), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(copied, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(fault, query_of_any_event_blocks_while_the_device_is_busy) {
+  ASSERT_NO_FATAL_FAILURE(start("query-blocks-while-busy"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t gate = gate_on(list), unrelated = regular_event();
+  expect_blocks_until([&] { EXPECT_EQ(zeEventQueryStatus(unrelated), ZE_RESULT_NOT_READY); },
+                      [&] { EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS); });
+}
+
+TEST_F(fault, query_is_slow_with_timestamps_and_right_all_the_same) {
+  ASSERT_NO_FATAL_FAILURE(start("query-slow:us=20000"));
+  ze_event_handle_t timed =
+      regular_event(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(zeEventQueryStatus(timed), ZE_RESULT_NOT_READY);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);
+  EXPECT_EQ(zeEventHostSignal(timed), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(timed), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(fault, append_blocks_until_the_host_signals_what_it_waits_for) {
+  ASSERT_NO_FATAL_FAILURE(start("append-blocks-on-host-event"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t gate = regular_event();
+  expect_blocks_until(
+      [&] { EXPECT_EQ(zeCommandListAppendWaitOnEvents(list, 1, &gate), ZE_RESULT_SUCCESS); },
+      [&] { EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS); });
+  EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(fault, lost_completions_leave_the_work_done_and_the_event_unsignalled) {
+  ASSERT_NO_FATAL_FAILURE(start("completion-lost:after=1"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t first = regular_event(), second = regular_event();
+  auto* data = shared_memory<uint32_t>(3);
+  data[0] = 7;
+  ASSERT_EQ(copy(list, &data[1], &data[0], first), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(first, forever), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(copy(list, &data[2], &data[0], second), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(second, 50'000'000), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(data[2], 7u);
+}
+
+TEST_F(fault, lost_device_frees_every_waiter_and_says_so_in_later_calls) {
+  ASSERT_NO_FATAL_FAILURE(start("device-lost:after=1"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t event = regular_event();
+  auto* data = shared_memory<uint32_t>(2);
+  ASSERT_EQ(copy(list, &data[0], &data[1]), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(copy(list, &data[0], &data[1], event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(event, forever), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(copy(list, &data[0], &data[1]), ZE_RESULT_ERROR_DEVICE_LOST);
+  const ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  void* memory = nullptr;
+  EXPECT_EQ(zeMemAllocDevice(context_, &desc, 64, 0, device_, &memory),
+            ZE_RESULT_ERROR_DEVICE_LOST);
+}
+
+TEST_F(fault, device_memory_runs_out_at_the_given_allocation) {
+  ASSERT_NO_FATAL_FAILURE(start("out-of-device-memory:at=2"));
+  const ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  void *first = nullptr, *second = nullptr, *host = nullptr;
+  EXPECT_EQ(zeMemAllocDevice(context_, &desc, 64, 0, device_, &first), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemAllocDevice(context_, &desc, 64, 0, device_, &second),
+            ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  const ze_host_mem_alloc_desc_t host_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+  EXPECT_EQ(zeMemAllocHost(context_, &host_desc, 64, 0, &host), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemFree(context_, first), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemFree(context_, host), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(fault, host_memory_runs_out_for_objects_and_allocations) {
+  ASSERT_NO_FATAL_FAILURE(start("out-of-host-memory:at=4"));  // two contexts come first
+  ze_event_pool_handle_t made = pool(1);
+  ze_event_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+  ze_event_handle_t event = nullptr;
+  EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  const ze_host_mem_alloc_desc_t host_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+  void* memory = nullptr;
+  EXPECT_EQ(zeMemAllocHost(context_, &host_desc, 64, 0, &memory),
+            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+TEST_F(fault, creating_an_event_fails_from_the_given_one_on) {
+  ASSERT_NO_FATAL_FAILURE(start("event-create-fails:at=2"));
+  ze_event_pool_handle_t made = pool(3);
+  event_of(made, 0);
+  ze_event_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+  desc.index = 1;
+  ze_event_handle_t event = nullptr;
+  EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+class handle_reuse : public fault {
+ protected:
+  // How many addresses a hundred events have that live one after another.
+  size_t different_addresses() {
+    ze_event_pool_handle_t made = pool(1);
+    ze_event_desc_t desc = {};
+    desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    std::set<ze_event_handle_t> seen;
+    for (int i = 0; i < 100; ++i) {
+      ze_event_handle_t event = nullptr;
+      EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_SUCCESS);
+      EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+      seen.insert(event);
+      EXPECT_EQ(zeEventDestroy(event), ZE_RESULT_SUCCESS);
+    }
+    return seen.size();
+  }
+};
+
+TEST_F(handle_reuse, address_of_a_destroyed_event_is_given_out_at_once) {
+  ASSERT_NO_FATAL_FAILURE(start("handle-reuse"));
+  EXPECT_EQ(different_addresses(), 1u);
+}
+
+TEST_F(handle_reuse, address_is_never_given_out_again) {
+  ASSERT_NO_FATAL_FAILURE(start("handle-reuse:times=0"));
+  EXPECT_EQ(different_addresses(), 100u);
+}
+
+class ipc_fault : public fault {
+ protected:
+  ze_result_t open_own_pool() {
+    ze_event_pool_handle_t own = pool(1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC);
+    ze_ipc_event_pool_handle_t handle = {};
+    EXPECT_EQ(zeEventPoolGetIpcHandle(own, &handle), ZE_RESULT_SUCCESS);
+    ze_event_pool_handle_t opened = nullptr;
+    const ze_result_t result = zeEventPoolOpenIpcHandle(context_, handle, &opened);
+    if (result == ZE_RESULT_SUCCESS) {
+      EXPECT_EQ(zeEventPoolCloseIpcHandle(opened), ZE_RESULT_SUCCESS);
+    }
+    return result;
+  }
+};
+
+TEST_F(ipc_fault, opening_fails_from_the_given_one_on) {
+  ASSERT_NO_FATAL_FAILURE(start("ipc-open-fails:at=2"));
+  EXPECT_EQ(open_own_pool(), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(open_own_pool(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+}
+
+TEST_F(ipc_fault, dead_owner_makes_opening_fail) {
+  ASSERT_NO_FATAL_FAILURE(start("ipc-owner-dies:after=1"));
+  EXPECT_EQ(open_own_pool(), ZE_RESULT_SUCCESS);
+  EXPECT_NE(open_own_pool(), ZE_RESULT_SUCCESS);
+}
+
+class timestamp_fault : public fault {
+ protected:
+  ze_kernel_timestamp_result_t time_a_copy(ze_command_list_handle_t list, ze_event_handle_t timed) {
+    auto* data = shared_memory<uint32_t>(2);
+    EXPECT_EQ(copy(list, &data[0], &data[1], timed), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventHostSynchronize(timed, forever), ZE_RESULT_SUCCESS);
+    ze_kernel_timestamp_result_t times = {};
+    EXPECT_EQ(zeEventQueryKernelTimestamp(timed, &times), ZE_RESULT_SUCCESS);
+    return times;
+  }
+};
+
+TEST_F(timestamp_fault, timestamps_stay_those_of_the_first_use) {
+  ASSERT_NO_FATAL_FAILURE(start("timestamp-stale-after-reset"));
+  ze_command_list_handle_t list = in_order_list();
+  ze_event_handle_t timed =
+      regular_event(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  const auto first = time_a_copy(list, timed);
+  ASSERT_EQ(zeEventHostReset(timed), ZE_RESULT_SUCCESS);
+  const auto second = time_a_copy(list, timed);
+  EXPECT_EQ(first.global.kernelStart, second.global.kernelStart);
+  EXPECT_EQ(first.global.kernelEnd, second.global.kernelEnd);
+}
+
+TEST_F(timestamp_fault, clock_wraps_soon_after_the_start) {
+  ASSERT_NO_FATAL_FAILURE(start("timestamp-wrap:ms=20"));
+  uint64_t host = 0, before = 0, after = 0;
+  ASSERT_EQ(zeDeviceGetGlobalTimestamps(device_, &host, &before), ZE_RESULT_SUCCESS);
+  std::this_thread::sleep_for(30ms);
+  ASSERT_EQ(zeDeviceGetGlobalTimestamps(device_, &host, &after), ZE_RESULT_SUCCESS);
+  EXPECT_LT(after, before);
+}
+
+TEST_F(timestamp_fault, slow_engine_stretches_what_commands_take) {
+  ASSERT_NO_FATAL_FAILURE(start("slow-engine:factor=200"));
+  ze_command_list_handle_t list = in_order_list();
+  ze_event_handle_t timed =
+      regular_event(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  constexpr size_t bytes = 16 << 20;
+  auto* data = shared_memory<char>(2 * bytes);
+  const auto before = std::chrono::steady_clock::now();
+  std::copy(data, data + bytes, data + bytes);
+  const auto one_copy = std::chrono::steady_clock::now() - before;
+  ASSERT_EQ(zeCommandListAppendMemoryCopy(list, data, data + bytes, bytes, timed, 0, nullptr),
+            ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostSynchronize(timed, forever), ZE_RESULT_SUCCESS);
+  ze_kernel_timestamp_result_t times = {};
+  ASSERT_EQ(zeEventQueryKernelTimestamp(timed, &times), ZE_RESULT_SUCCESS);
+  const std::chrono::nanoseconds took(times.global.kernelEnd - times.global.kernelStart);
+  EXPECT_GT(took, one_copy);
+}
+
+}  // namespace
+}  // namespace zevent::driver::test
