@@ -97,15 +97,22 @@ result<program_end> run_program(const std::vector<std::string>& command,
   if (pipe2(report, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
 
   const signal_forwarding forwarding;
+  // A signal that comes before the handler knows the child waits until it does.
+  sigset_t held_back, before;
+  sigemptyset(&held_back);
+  for (const int each : passed_on_signals) sigaddset(&held_back, each);
+  sigprocmask(SIG_BLOCK, &held_back, &before);
   const pid_t child = fork();
   if (child < 0) {
     const int error = errno;
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     close(report[0]);
     close(report[1]);
     return fail("cannot start a process: {}", std::strerror(error));
   }
   if (child == 0) {
     forwarding.restore();
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     apply(changes);
     auto arguments = pointers_to(command);
     execvp(arguments[0], arguments.data());
@@ -114,6 +121,7 @@ result<program_end> run_program(const std::vector<std::string>& command,
     _exit(error == ENOENT ? exit_not_found : exit_not_executable);
   }
   child_of_handler.store(child, std::memory_order_relaxed);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
   close(report[1]);
   int exec_error = 0;
   const bool exec_failed = read(report[0], &exec_error, sizeof exec_error) == sizeof exec_error;
