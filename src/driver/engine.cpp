@@ -8,13 +8,6 @@
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
-namespace {
-
-// Long enough to meet a client that appends one small command after another.
-constexpr int doorbell_spins = 100;
-
-}  // namespace
-
 engine& engine::instance() {
   static auto* only = new engine;
   return *only;
@@ -92,12 +85,6 @@ stream* engine::next_for(worker& self) {
     self.doorbell.store(worker::awake, std::memory_order_relaxed);
     self.next_idle = idle_;
     idle_ = &self;
-  }
-  for (int i = 0; i < doorbell_spins; ++i) {
-    if (self.doorbell.load(std::memory_order_acquire) == worker::called) return self.assigned;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
   }
   uint32_t expected = worker::awake;
   self.doorbell.compare_exchange_strong(expected, worker::asleep, std::memory_order_acq_rel);

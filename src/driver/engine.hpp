@@ -12,8 +12,9 @@ class stream;
 // to a limit, and then kept: so streams that run at the same time really do, even where one of them
 // spins until another has written something, and streams that wait use no thread at all.
 //
-// An idle thread waits at its own doorbell, briefly awake and then asleep; the last one that went
-// idle is the first to be called.
+// An idle thread sleeps at its own doorbell; the last one that went idle is the first to be called.
+// It does not spin before it sleeps: the other side takes longer to come back than a thread may
+// burn on a machine that has something else to do (bench/driver_bench measures it).
 class engine {
  public:
   static engine& instance();

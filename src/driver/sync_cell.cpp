@@ -18,27 +18,10 @@ constexpr uint64_t abandonment_check_ns = 50'000'000;
 constexpr uint64_t first_poll_ns = 20'000;
 constexpr uint64_t slowest_poll_ns = 500'000;
 
-// A signal that comes within about a microsecond is met without a system call.
-constexpr int spins_before_sleep = 60;
-
 // Changes whenever the driver adds to memory of the user; those who poll such memory sleep on it.
 std::atomic<uint32_t>& memory_changes() {
   static auto* word = new std::atomic<uint32_t>{0};
   return *word;
-}
-
-void relax_cpu() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-bool spin_until_reached(const wait_point& point) {
-  for (int i = 0; i < spins_before_sleep; ++i) {
-    if (point.is_reached()) return true;
-    relax_cpu();
-  }
-  return false;
 }
 
 void sleep_on_cell(const wait_point& point, uint64_t at_most_ns) {
@@ -88,25 +71,28 @@ void sleep_until_memory_changes(uint64_t at_most_ns) {
 host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandonment& check) {
   if (point.is_reached()) return host_wait_result::reached;
   if (timeout_ns == 0) return host_wait_result::timed_out;
-  if (spin_until_reached(point)) return host_wait_result::reached;
 
   const waiting_host counted;
   const uint64_t start_ns = device_clock::host_now_ns();
   const uint64_t deadline_ns =
       timeout_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + timeout_ns;
+  uint64_t next_check_ns = start_ns + abandonment_check_ns;
   uint64_t poll_ns = first_poll_ns;
   uint64_t now_ns = start_ns;
   while (!point.is_reached()) {
     if (now_ns >= deadline_ns) return host_wait_result::timed_out;
-    if (check.is_abandoned()) {
-      return point.is_reached() ? host_wait_result::reached : host_wait_result::abandoned;
+    if (now_ns >= next_check_ns) {
+      if (check.is_abandoned()) {
+        return point.is_reached() ? host_wait_result::reached : host_wait_result::abandoned;
+      }
+      next_check_ns = now_ns + abandonment_check_ns;
     }
-    const uint64_t left_ns = deadline_ns - now_ns;
+    const uint64_t left_ns = std::min(deadline_ns, next_check_ns) - now_ns;
     if (left_ns < 1000) {
       sched_yield();  // a client that waits in a loop of tiny timeouts leaves the core to the
                       // engine
     } else if (point.cell != nullptr) {
-      sleep_on_cell(point, std::min(left_ns, abandonment_check_ns));
+      sleep_on_cell(point, left_ns);
     } else {
       sleep_on_memory(point, std::min(left_ns, poll_ns));
       poll_ns = std::min(poll_ns * 2, slowest_poll_ns);
