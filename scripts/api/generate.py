@@ -17,6 +17,7 @@ from model import build_model
 from model_cpp import model_file
 from model_json import model_json
 from recorder_hooks import recorder_files
+from replay_calls import replay_files
 
 
 def parse_arguments():
@@ -52,7 +53,7 @@ def main():
                          + "\n  ".join(model.unknown))
     os.makedirs(arguments.output, exist_ok=True)
     files = (driver_files(headers, history) | recorder_files(model, headers)
-             | {"model.cpp": model_file(model, headers, history)})
+             | replay_files(model) | {"model.cpp": model_file(model, headers, history)})
     for name, text in files.items():
         write_if_changed(os.path.join(arguments.output, name), text)
 

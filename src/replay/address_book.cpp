@@ -1,0 +1,103 @@
+#include "replay/address_book.hpp"
+
+#include <algorithm>
+
+namespace zevent::replay {
+
+bool is_opaque(const api::record& r) {
+  return r.fields.size() == 1 && r.fields[0].name == "data" &&
+         r.fields[0].array_length == opaque_bytes && r.size_bytes == opaque_bytes;
+}
+
+address_book::address_book(const trace::trace_file& trace, uint32_t process,
+                           uint64_t host_granule_bytes)
+    : trace_(trace), process_(process), host_(host_granule_bytes) {
+  const auto handles = trace.model().handles;
+  alike_.resize(handles.size());
+  for (uint16_t i = 0; i < handles.size(); ++i) {
+    // zes and ze know the same devices by different types; those come before all others.
+    for (uint16_t k = 0; k < handles.size(); ++k)
+      if (k != i && handles[k].short_name == handles[i].short_name) alike_[i].push_back(k);
+    for (uint16_t k = 0; k < handles.size(); ++k)
+      if (handles[k].short_name != handles[i].short_name) alike_[i].push_back(k);
+    if (handles[i].short_name == "image" || handles[i].short_name == "sampler")
+      kernel_classes_.push_back(i);
+  }
+}
+
+std::optional<slot_id> address_book::find_handle(uint16_t handle_class, uint64_t value,
+                                                 uint64_t time_ns) const {
+  if (value == 0 || handle_class >= alike_.size()) return std::nullopt;
+  if (const auto found = objects().find({process_, handle_class, value}, time_ns))
+    return slot_id{trace::index_of(*found)};
+  std::optional<slot_id> released;
+  for (const uint16_t other : alike_[handle_class]) {
+    const auto found = objects().find({process_, other, value}, time_ns);
+    if (!found) continue;
+    if (objects()[*found].until_ns > time_ns) return slot_id{trace::index_of(*found)};
+    if (!released) released = slot_id{trace::index_of(*found)};
+  }
+  return released;
+}
+
+std::optional<slot_place> address_book::find_memory(uint64_t address, uint64_t time_ns) const {
+  if (address == 0) return std::nullopt;
+  const auto containing = objects().find_memory(process_, address, time_ns);
+  if (containing && objects()[*containing].until_ns > time_ns)
+    return slot_place{slot_id{trace::index_of(*containing)},
+                      address - objects()[*containing].handle.value};
+  for (auto each = pointers_.upper_bound(address); each != pointers_.begin();) {
+    --each;
+    const auto& [begin, known] = *each;
+    if (address - begin >= known.bytes) break;
+    if (known.from_ns <= time_ns)
+      return slot_place{slot_id{static_cast<uint32_t>(objects().all().size() + known.index)},
+                        address - begin};
+  }
+  if (const auto exact = objects().find({process_, trace::memory_class, address}, time_ns))
+    return slot_place{slot_id{trace::index_of(*exact)}, 0};
+  return std::nullopt;
+}
+
+std::optional<slot_id> address_book::find_kernel_object(uint64_t value, uint64_t time_ns) const {
+  for (const uint16_t kind : kernel_classes_) {
+    const auto found = objects().find({process_, kind, value}, time_ns);
+    if (found && objects()[*found].until_ns > time_ns) return slot_id{trace::index_of(*found)};
+  }
+  return std::nullopt;
+}
+
+void address_book::add_pointer(uint64_t address, uint64_t bytes, uint64_t time_ns) {
+  if (address == 0 || find_memory(address, time_ns)) return;
+  const auto index = static_cast<uint32_t>(pointers_.size());
+  pointers_.insert({address, {std::max<uint64_t>(bytes, 1), time_ns, index}});
+}
+
+opaque_id address_book::add_opaque(std::span<const std::byte> bytes) {
+  opaque_handle key{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), key.size()), key.begin());
+  return opaques_.try_emplace(key, opaque_id{opaque_count()}).first->second;
+}
+
+// A program that sends a handle's file descriptor to itself gets another number for it; the rest of
+// the handle tells which one it was.
+std::optional<opaque_id> address_book::find_opaque(std::span<const std::byte> bytes) const {
+  opaque_handle key{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), key.size()), key.begin());
+  if (const auto exact = opaques_.find(key); exact != opaques_.end()) return exact->second;
+  constexpr size_t descriptor_bytes = 4;
+  std::optional<opaque_id> found;
+  for (const auto& [known, id] : opaques_)
+    if (std::equal(known.begin() + descriptor_bytes, known.end(), key.begin() + descriptor_bytes)) {
+      if (found) return std::nullopt;
+      found = id;
+    }
+  return found;
+}
+
+const trace::object* address_book::object_of(slot_id slot) const {
+  const auto all = objects().all();
+  return index_of(slot) < all.size() ? &all[index_of(slot)] : nullptr;
+}
+
+}  // namespace zevent::replay

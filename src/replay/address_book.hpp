@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "replay/host_ranges.hpp"
+#include "trace/trace_file.hpp"
+
+namespace zevent::replay {
+
+// A slot is for a value that some call puts out and others take: a handle, or where memory begins.
+// The trace's objects come first, by their ids; then the addresses of things inside modules.
+enum class slot_id : uint32_t {};
+
+constexpr uint32_t index_of(slot_id slot) {
+  return static_cast<uint32_t>(slot);
+}
+
+struct slot_place {
+  slot_id slot{};
+  uint64_t offset = 0;  // bytes
+};
+
+// An IPC handle: opaque bytes that one call puts out and others take.
+inline constexpr size_t opaque_bytes = 64;
+using opaque_handle = std::array<std::byte, opaque_bytes>;
+enum class opaque_id : uint32_t {};
+
+bool is_opaque(const api::record& r);
+
+// What the handles and addresses of one process of a recording stand for. Times are those of the
+// recording: the start of a call for what goes in, its end for what comes out.
+class address_book {
+ public:
+  address_book(const trace::trace_file& trace, uint32_t process, uint64_t host_granule_bytes);
+
+  // The object behind a handle. A wrong kind of handle is found by its value alone; one that no
+  // call put out is not found.
+  std::optional<slot_id> find_handle(uint16_t handle_class, uint64_t value, uint64_t time_ns) const;
+  // The allocation, or other memory of the device, that an address points into. Memory that was
+  // freed is found by the address of its beginning only.
+  std::optional<slot_place> find_memory(uint64_t address, uint64_t time_ns) const;
+  // ... or plain host memory that was added.
+  std::optional<host_ranges::place> find_host(uint64_t address) const {
+    return host_.find(address);
+  }
+  // A live image or sampler: kernels take them by value.
+  std::optional<slot_id> find_kernel_object(uint64_t value, uint64_t time_ns) const;
+  std::optional<opaque_id> find_opaque(std::span<const std::byte> bytes) const;
+
+  // An address that a call put out and that is in no known memory.
+  void add_pointer(uint64_t address, uint64_t bytes, uint64_t time_ns);
+  opaque_id add_opaque(std::span<const std::byte> bytes);
+  host_ranges& host() { return host_; }
+  const host_ranges& host() const { return host_; }
+
+  const trace::object_table& objects() const { return trace_.objects(); }
+  // Null for a slot that is no object of the trace.
+  const trace::object* object_of(slot_id slot) const;
+  uint32_t slot_count() const {
+    return static_cast<uint32_t>(objects().all().size() + pointers_.size());
+  }
+  uint32_t opaque_count() const { return static_cast<uint32_t>(opaques_.size()); }
+
+ private:
+  struct pointer {
+    uint64_t bytes = 0;
+    uint64_t from_ns = 0;
+    uint32_t index = 0;  // behind the objects
+  };
+
+  const trace::trace_file& trace_;
+  uint32_t process_;
+  std::vector<std::vector<uint16_t>> alike_;  // by handle class: others to look in
+  std::vector<uint16_t> kernel_classes_;
+  host_ranges host_;
+  std::multimap<uint64_t, pointer> pointers_;  // by address
+  std::map<opaque_handle, opaque_id> opaques_;
+};
+
+}  // namespace zevent::replay

@@ -1,0 +1,74 @@
+#include "replay/comparison.hpp"
+
+#include "api/print.hpp"
+
+namespace zevent::replay {
+namespace {
+
+constexpr uint32_t success = 0, not_ready = 1;
+
+bool is_poll_outcome(uint32_t result) {
+  return result == success || result == not_ready;
+}
+
+std::string outcome_text(const program& what, const call_outcome& outcome) {
+  switch (outcome.state) {
+    case call_state::not_made:
+      return "it was not made";
+    case call_state::under_way:
+      return "it did not return";
+    case call_state::returned:
+      return api::print_result(api::builtin_model(), outcome.result);
+    case call_state::impossible:
+      if (outcome.missing == journal_entry::no_function)
+        return "it could not be made, the driver has no such function";
+      return fmt::format(
+          "it could not be made, there is no {}",
+          outcome.missing < what.slot_names.size() ? what.slot_names[outcome.missing] : "object");
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view function_name(const compiled_call& call) {
+  return api::builtin_model().functions[call.function].name;
+}
+
+comparison compare(const program& what, const run_outcome& outcome) {
+  comparison out;
+  for (uint32_t i = 0; i < what.calls.size(); ++i) {
+    const auto& recorded = what.calls[i];
+    const auto replayed = outcome.call(i);
+    const bool returned = replayed.state == call_state::returned;
+    if (replayed.state == call_state::not_made) {
+      ++out.not_made;
+    } else if (returned == recorded.returned && (!returned || replayed.result == recorded.result)) {
+      ++out.equal;
+    } else if (returned && recorded.returned && is_poll_outcome(replayed.result) &&
+               is_poll_outcome(recorded.result)) {
+      out.polls.push_back({i, replayed});
+    } else {
+      out.results.push_back({i, replayed});
+    }
+  }
+  return out;
+}
+
+std::string describe(const program& what, const difference& each) {
+  const auto& call = what.calls[each.index];
+  const std::string recorded = call.returned ? api::print_result(api::builtin_model(), call.result)
+                                             : std::string("it did not return");
+  return fmt::format("call {} {}: {} in the recording; in the replay {}", call.number,
+                     function_name(call), recorded, outcome_text(what, each.replayed));
+}
+
+std::string duration_text(uint64_t ns) {
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  const auto value = static_cast<double>(ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
+  return fmt::format("{:.2f} s", value / 1e9);
+}
+
+}  // namespace zevent::replay

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/supervisor.hpp"
+
+namespace zevent::replay {
+
+struct difference {
+  uint32_t index = 0;  // of the call in the program
+  call_outcome replayed;
+};
+
+// The recording and its replay, call by call.
+struct comparison {
+  // First come first.
+  std::vector<difference> results;
+  // Queries and waits with a time limit that found the device earlier or later: SUCCESS on one
+  // side, NOT_READY on the other.
+  std::vector<difference> polls;
+  // Calls that the replay did not get to.
+  uint64_t not_made = 0;
+  uint64_t equal = 0;
+
+  bool same() const { return results.empty() && not_made == 0; }
+};
+
+comparison compare(const program& what, const run_outcome& outcome);
+
+// "call 12 zeEventCreate: SUCCESS in the recording, ERROR_OUT_OF_HOST_MEMORY now"
+std::string describe(const program& what, const difference& each);
+
+// "zeEventCreate"
+std::string_view function_name(const compiled_call& call);
+
+// "1.25 ms"
+std::string duration_text(uint64_t ns);
+
+}  // namespace zevent::replay

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "replay/arena.hpp"
+
+namespace zevent::replay {
+
+enum class call_state : uint32_t {
+  not_made,
+  under_way,
+  returned,
+  impossible,  // it takes an object that the replay does not have (`detail` is the slot), or
+               // the driver does not have the function (no_function)
+};
+
+// Written by the thread that makes the call, read by another process at any time.
+struct journal_entry {
+  static constexpr uint32_t no_function = UINT32_MAX;
+
+  // Stored last (release), so that what it promises is there.
+  std::atomic<call_state> state;
+  uint32_t detail;  // result of a call that returned; 0 for functions that return something else
+  uint64_t start_ticks;
+  uint64_t duration_ticks;
+};
+
+struct memory_difference {
+  uint64_t call;
+  uint32_t slot;
+  uint64_t offset;             // of the first byte that differs, in the allocation
+  uint64_t bytes;              // how many differ, of those that were recorded
+  uint8_t recorded, replayed;  // the first of them
+};
+
+enum class run_phase : uint32_t { starting, running, finished, failed };
+
+struct journal_header {
+  static constexpr uint32_t most_memory_differences = 1024;
+
+  std::atomic<run_phase> phase;
+  char message[1024];                        // where the phase is failed
+  std::atomic<uint64_t> compared_bytes;      // of memory; relaxed: read at the end only
+  std::atomic<uint32_t> memory_differences;  // may be more than are listed
+  memory_difference memory[most_memory_differences];
+};
+
+// What a replay has done so far, in memory that it shares with whoever watches it.
+class journal {
+ public:
+  static result<journal> make(uint64_t calls);
+
+  journal_header& header() const { return *reinterpret_cast<journal_header*>(memory_.data()); }
+  std::span<journal_entry> calls() const {
+    return {reinterpret_cast<journal_entry*>(memory_.data() + sizeof(journal_header)), calls_};
+  }
+
+ private:
+  mapped_memory memory_;
+  uint64_t calls_ = 0;
+};
+
+}  // namespace zevent::replay

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replay/arena.hpp"
+#include "replay/survey.hpp"
+
+// A trace made ready to be run: everything that can be known before the first call is made.
+//
+// For each call there is an image of its arguments: the slots that the function takes, and behind
+// them the structs, arrays and chains, every field as it was recorded. What is only known while the
+// replay runs is patched into the image just before the call:
+//
+//   recording              live values            image
+//   event 0x7f3a…  ──►  slot 17: 0x5581…  ──►  hEvent
+//   0x7f20…+0x40   ──►  slot 4:  0x7fe0…  ──►  srcptr = 0x7fe0… + 0x40
+//
+// and after the call, what it put out is taken from the image into the live values.
+namespace zevent::replay {
+
+// *place = value of the slot + offset
+struct pointer_patch {
+  uint64_t* place = nullptr;
+  uint64_t offset = 0;
+  slot_id slot{};
+};
+
+// value of the slot = *place
+struct capture {
+  const uint64_t* place = nullptr;
+  slot_id slot{};
+};
+
+struct opaque_patch {
+  std::byte* place = nullptr;
+  opaque_id handle{};
+};
+
+// What memory held when the call was made. Where the content had pointers into device memory, they
+// are patched in the replay's copy of it first.
+struct memory_restore {
+  std::byte* host = nullptr;  // plain host memory; null: at slot + offset
+  slot_place device;
+  std::byte* content = nullptr;
+  uint64_t bytes = 0;
+  std::vector<pointer_patch> patches;
+  bool compares = false;  // the memory is about to be freed: compare with it, leave it alone
+};
+
+// What few calls have.
+struct call_extras {
+  std::vector<memory_restore> memory;
+  std::vector<opaque_patch> opaque_inputs, opaque_outputs;
+  std::optional<slot_id> returned;  // the function's own value
+  std::vector<uint32_t> waits_for;  // indices of calls that returned before this one began
+  std::string fetched_function;     // the address that is put out is this function's
+  const uint64_t* fetched_place = nullptr;
+};
+
+struct compiled_call {
+  uint64_t number = 0;  // in the trace
+  uint64_t* slots = nullptr;
+  uint64_t start_ns = 0;  // since the first call of the run
+  uint64_t duration_ns = 0;
+  uint32_t function = 0;  // index into the built-in model
+  uint32_t thread = 0;    // index into program::threads
+  uint32_t first_patch = 0, first_capture = 0;
+  uint16_t patches = 0, captures = 0;
+  uint32_t result = 0;
+  uint32_t extras = 0;        // 1 + index into program::extras; 0: none
+  bool returned = false;      // in the recording
+  bool lets_next_go = false;  // the next call may begin while this one is under way
+};
+
+struct replay_thread {
+  std::string name;
+  uint32_t trace_thread = 0;
+  std::vector<uint32_t> calls;  // indices, ascending
+};
+
+struct program {
+  std::vector<compiled_call> calls;
+  std::vector<pointer_patch> patches;
+  std::vector<capture> captures;
+  std::vector<call_extras> extras;
+  std::vector<replay_thread> threads;
+  uint32_t slot_count = 0;
+  uint32_t opaque_count = 0;
+  std::vector<deviation> deviations;
+  requirements needs;
+  std::vector<std::string> slot_names;  // "event_3"
+
+  arena images;
+  std::vector<mapped_memory> host_memory;  // one per host range
+  mapped_memory scratch;                   // for large outputs that nobody reads
+
+  const call_extras* extras_of(const compiled_call& call) const {
+    return call.extras == 0 ? nullptr : &extras[call.extras - 1];
+  }
+  // Indices into the built-in model's functions, ascending.
+  std::vector<uint32_t> functions() const;
+};
+
+struct compile_options {
+  call_selection selection;
+  bool free_threads = false;  // calls that overlapped may overlap again
+};
+
+// Fails where the trace is damaged, or has functions that this build does not know.
+result<program> compile(const trace::trace_file& trace, const compile_options& options);
+
+}  // namespace zevent::replay

@@ -1,0 +1,93 @@
+#include "replay/recorded_call.hpp"
+
+#include <algorithm>
+
+#include "api/call_codec.hpp"
+
+namespace zevent::replay {
+namespace {
+
+// Notes are read for so many calls at a time.
+constexpr uint64_t notes_stretch = 65536;
+
+std::string missing_calls(uint64_t first, uint64_t until) {
+  return fmt::format(
+      "the trace is damaged: calls {} to {} cannot be read; what comes before them can be had with "
+      "--until {}",
+      first, until - 1, first == 0 ? 0 : first - 1);
+}
+
+}  // namespace
+
+recorded_calls::recorded_calls(const trace::trace_file& trace, call_selection selection)
+    : trace_(trace), selection_(selection), reader_(trace) {}
+
+result<const recorded_call*> recorded_calls::next() {
+  while (const trace::call* call = reader_.next()) {
+    const uint64_t number = trace::number_of(call->number);
+    if (expected_ > selection_.last) return nullptr;
+    if (number != expected_) return fail("{}", missing_calls(expected_, number));
+    ++expected_;
+    if (number > selection_.last) return nullptr;
+    if (call->injected() || trace_.process_of(*call) != selection_.process) continue;
+    current_.call = *call;
+    if (auto done = decode(); !done) return tl::unexpected(done.error());
+    if (auto done = find_memory(); !done) return tl::unexpected(done.error());
+    return &current_;
+  }
+  if (expected_ < trace_.calls() && expected_ <= selection_.last)
+    return fail("{}", missing_calls(expected_, trace_.calls()));
+  return nullptr;
+}
+
+result<void> recorded_calls::decode() {
+  const auto arguments = reader_.arguments();
+  current_.function = &trace_.function(current_.call);
+  auto inputs = api::decode_inputs(trace_.model(), *current_.function, arguments.inputs);
+  if (!inputs) return fail("call {}: {}", current_.number(), inputs.error().message);
+  auto outputs = api::decode_outputs(trace_.model(), *current_.function, arguments.outputs);
+  if (!outputs) return fail("call {}: {}", current_.number(), outputs.error().message);
+  current_.inputs = std::move(*inputs);
+  current_.outputs = std::move(*outputs);
+  return {};
+}
+
+result<void> recorded_calls::find_memory() {
+  const uint64_t number = current_.number();
+  current_.memory.clear();
+  if (number >= notes_end_) {
+    const uint64_t end = number + notes_stretch;
+    auto notes = trace_.memory_notes(current_.call.number, trace::call_number{end - 1});
+    if (!notes) return fail("call {}: {}", number, notes.error().message);
+    notes_ = std::move(*notes);
+    notes_end_ = end;
+    next_note_ = 0;
+  }
+  const auto number_at = [&](size_t i) { return trace::number_of(notes_[i].call); };
+  while (next_note_ < notes_.size() && number_at(next_note_) < number) ++next_note_;
+  while (next_note_ < notes_.size() && number_at(next_note_) == number)
+    current_.memory.push_back(notes_[next_note_++]);
+  return {};
+}
+
+result<uint32_t> only_process(const trace::trace_file& trace) {
+  const auto& run = trace.run();
+  std::vector<uint64_t> calls(run.processes.size());
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next()) ++calls[trace.process_of(*call)];
+  const auto busy = std::count_if(calls.begin(), calls.end(), [](uint64_t n) { return n != 0; });
+  if (busy == 0) return fail("there are no calls in this trace");
+  if (busy == 1)
+    return static_cast<uint32_t>(
+        std::find_if(calls.begin(), calls.end(), [](uint64_t n) { return n != 0; }) -
+        calls.begin());
+  std::string list;
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (calls[i] != 0)
+      list +=
+          fmt::format("\n  --process {}   {} (pid {}), {} calls", i,
+                      run.processes[i].fact("executable"), run.processes[i].process_id, calls[i]);
+  return fail("calls were made by {} processes; choose one:{}", busy, list);
+}
+
+}  // namespace zevent::replay

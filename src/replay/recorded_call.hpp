@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "api/value.hpp"
+#include "base/result.hpp"
+#include "trace/trace_file.hpp"
+
+namespace zevent::replay {
+
+// A call as it was recorded, and what memory was known to hold when it was made.
+struct recorded_call {
+  trace::call call;
+  const api::function* function = nullptr;  // of the trace's model
+  api::call_values inputs;
+  api::call_values outputs;  // every parameter is absent where nothing came out
+  std::vector<trace::memory_note> memory;
+
+  uint64_t number() const { return trace::number_of(call.number); }
+};
+
+// Which calls of a trace are meant.
+struct call_selection {
+  uint32_t process = 0;        // index into the run's processes
+  uint64_t last = UINT64_MAX;  // call number
+};
+
+// Reads the calls that a program itself made, decoded, in order of number. What a tool injected is
+// left out. A trace that has lost some of them is of no use from there on, and a failure.
+class recorded_calls {
+ public:
+  recorded_calls(const trace::trace_file& trace, call_selection selection);
+
+  // The next call; null at the end. It is valid until the next one is asked for.
+  result<const recorded_call*> next();
+
+ private:
+  result<void> decode();
+  result<void> find_memory();
+
+  const trace::trace_file& trace_;
+  call_selection selection_;
+  trace::call_reader reader_;
+  uint64_t expected_ = 0;  // number of the next call
+  recorded_call current_;
+  std::vector<trace::memory_note> notes_;  // of the calls up to notes_end_
+  uint64_t notes_end_ = 0;
+  size_t next_note_ = 0;
+};
+
+// The process whose calls are meant when the user does not say: the only one that made any. The
+// failure lists them.
+result<uint32_t> only_process(const trace::trace_file& trace);
+
+}  // namespace zevent::replay

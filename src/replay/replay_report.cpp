@@ -1,0 +1,129 @@
+#include "replay/replay_report.hpp"
+
+#include <cstring>
+
+#include "api/print.hpp"
+
+namespace zevent::replay {
+namespace {
+
+class reporter {
+ public:
+  reporter(const program& what, const run_outcome& outcome, const report_options& options)
+      : program_(what), outcome_(outcome), options_(options), compared_(compare(what, outcome)) {}
+
+  replay_verdict take() {
+    say_how_it_ended();
+    list(compared_.results, "results differ");
+    list_polls();
+    list_memory();
+    if (options_.symptom) judge_symptom();
+    verdict_.same = compared_.same() && outcome_.ending == run_ending::finished &&
+                    outcome_.memory_differences() == 0;
+    return std::move(verdict_);
+  }
+
+ private:
+  template <typename... Args>
+  void say(fmt::format_string<Args...> format, Args&&... args) {
+    verdict_.lines.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  void say_how_it_ended();
+  void list(const std::vector<difference>& differences, std::string_view title);
+  void list_polls();
+  void list_memory();
+  void judge_symptom();
+  model::call_facts facts_of(uint32_t index, const call_outcome& replayed, std::string& name) const;
+
+  const program& program_;
+  const run_outcome& outcome_;
+  const report_options& options_;
+  comparison compared_;
+  replay_verdict verdict_;
+};
+
+void reporter::say_how_it_ended() {
+  const uint64_t made = program_.calls.size() - compared_.not_made;
+  say("{} of {} calls made on {} thread{}, {} with the recorded result", made,
+      program_.calls.size(), program_.threads.size(), program_.threads.size() == 1 ? "" : "s",
+      compared_.equal);
+  if (outcome_.ending == run_ending::crashed) {
+    say("the replay crashed: {}",
+        outcome_.signal != 0 ? strsignal(outcome_.signal) : outcome_.message.c_str());
+    for (const uint32_t index : outcome_.under_way())
+      say("  in call {} {}{}", program_.calls[index].number, function_name(program_.calls[index]),
+          program_.calls[index].returned ? "" : ", which did not return in the recording either");
+  }
+}
+
+void reporter::list(const std::vector<difference>& differences, std::string_view title) {
+  if (differences.empty()) return;
+  say("{} {}:", differences.size(), title);
+  for (size_t i = 0; i < std::min(differences.size(), options_.most_differences); ++i)
+    say("  {}", describe(program_, differences[i]));
+  if (differences.size() > options_.most_differences)
+    say("  and {} more", differences.size() - options_.most_differences);
+}
+
+void reporter::list_polls() {
+  if (compared_.polls.empty()) return;
+  const auto& first = compared_.polls.front();
+  say("{} poll{} found the device earlier or later than in the recording; the first is {}",
+      compared_.polls.size(), compared_.polls.size() == 1 ? "" : "s", describe(program_, first));
+}
+
+void reporter::list_memory() {
+  if (!options_.compare_memory) return;
+  const auto differences = outcome_.memory();
+  if (outcome_.memory_differences() == 0) {
+    say("{} bytes of memory have the recorded contents", outcome_.compared_bytes());
+    return;
+  }
+  say("{} pieces of memory differ:", outcome_.memory_differences());
+  for (size_t i = 0; i < std::min(differences.size(), options_.most_differences); ++i) {
+    const auto& each = differences[i];
+    say("  {} at call {}: {} bytes, the first at offset {}: {:#04x} in the recording, {:#04x} now",
+        each.slot < program_.slot_names.size() ? program_.slot_names[each.slot] : "memory",
+        each.call, each.bytes, each.offset, each.recorded, each.replayed);
+  }
+}
+
+model::call_facts reporter::facts_of(uint32_t index, const call_outcome& replayed,
+                                     std::string& name) const {
+  const bool returned = replayed.state == call_state::returned;
+  name = returned ? api::print_result(api::builtin_model(), replayed.result) : "";
+  return {program_.calls[index].number, function_name(program_.calls[index]), replayed.duration_ns,
+          returned, name};
+}
+
+void reporter::judge_symptom() {
+  constexpr int no_exit_code = -1;
+  const auto& wanted = *options_.symptom;
+  bool shown = model::shows_at_end(wanted, no_exit_code, outcome_.signal);
+  if (std::holds_alternative<model::memory_differs>(wanted))
+    shown = outcome_.memory_differences() != 0;
+  if (std::holds_alternative<model::hang>(wanted)) shown = outcome_.ending == run_ending::hung;
+  for (uint32_t i = 0; i < program_.calls.size(); ++i) {
+    const auto replayed = outcome_.call(i);
+    if (replayed.state != call_state::returned) continue;
+    std::string name;
+    if (!model::shows(wanted, facts_of(i, replayed, name))) continue;
+    if (!shown || std::holds_alternative<model::slow_call>(wanted))
+      say("call {} {}: {} in the recording, {} now: shows the symptom", program_.calls[i].number,
+          function_name(program_.calls[i]), duration_text(program_.calls[i].duration_ns),
+          duration_text(replayed.duration_ns));
+    shown = true;
+  }
+  say("the symptom {} {}", model::to_text(wanted), shown ? "is there" : "is not there");
+  verdict_.symptom = shown;
+}
+
+}  // namespace
+
+replay_verdict judge(const program& what, const run_outcome& outcome,
+                     const report_options& options) {
+  return reporter(what, outcome, options).take();
+}
+
+}  // namespace zevent::replay

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/symptom.hpp"
+#include "replay/comparison.hpp"
+
+namespace zevent::replay {
+
+// What a replay has to say for itself.
+struct replay_verdict {
+  bool same = false;               // results, and memory where it was compared
+  std::optional<bool> symptom;     // whether it was shown, where one was asked for
+  std::vector<std::string> lines;  // for people
+};
+
+struct report_options {
+  std::optional<model::symptom> symptom;
+  bool compare_memory = false;
+  size_t most_differences = 20;  // of each kind; the rest are counted
+};
+
+replay_verdict judge(const program& what, const run_outcome& outcome,
+                     const report_options& options);
+
+}  // namespace zevent::replay

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replay/journal.hpp"
+#include "replay/player.hpp"
+#include "replay/program.hpp"
+
+namespace zevent::replay {
+
+struct run_options {
+  std::string driver;  // a library
+  play_options play;
+  // A call that takes longer than this, and than twice its time in the recording, hangs.
+  uint64_t timeout_ns = 60'000'000'000;
+  std::vector<std::pair<std::string, std::string>> environment;  // set before the driver is loaded
+};
+
+enum class run_ending : uint8_t {
+  finished,
+  hung,             // a call did not return in time
+  crashed,          // a signal ended it
+  could_not_start,  // `message` says why
+};
+
+struct call_outcome {
+  call_state state = call_state::not_made;
+  uint32_t result = 0;   // of a call that returned
+  uint32_t missing = 0;  // of one that was impossible: see journal_entry::detail
+  uint64_t duration_ns = 0;
+};
+
+// How a replay went.
+class run_outcome {
+ public:
+  run_ending ending = run_ending::finished;
+  int signal = 0;
+  std::string message;
+
+  run_outcome(journal log, double ns_per_tick) : journal_(std::move(log)), scale_(ns_per_tick) {}
+  call_outcome call(size_t index) const;
+  size_t calls() const { return journal_.calls().size(); }
+  // Calls that were under way when the replay ended.
+  std::vector<uint32_t> under_way() const;
+  uint64_t compared_bytes() const { return journal_.header().compared_bytes; }
+  uint64_t memory_differences() const { return journal_.header().memory_differences; }
+  std::vector<memory_difference> memory() const;
+
+ private:
+  journal journal_;
+  double scale_;
+};
+
+// Runs the program in a process of its own, so that a driver that crashes or hangs is something to
+// report. The caller must have no other threads.
+result<run_outcome> run(const program& what, const run_options& options);
+
+}  // namespace zevent::replay

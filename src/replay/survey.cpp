@@ -1,0 +1,183 @@
+#include "replay/survey.hpp"
+
+#include <algorithm>
+
+#include "api/call_codec.hpp"
+#include "replay/call_memory.hpp"
+
+namespace zevent::replay {
+namespace {
+
+using api::value;
+using api::value_form;
+
+uint64_t number(const value* v) {
+  return v != nullptr && v->form == value_form::scalar ? v->bits : 0;
+}
+
+class surveyor {
+ public:
+  surveyor(const trace::trace_file& trace, survey& out) : model_(trace.model()), out_(out) {}
+
+  void look_at(const recorded_call& call);
+
+ private:
+  void look_for_memory(const recorded_call& call);
+  void look_at_inputs(const recorded_call& call, const value& v);
+  void look_at_outputs(const recorded_call& call, const value& v, uint64_t size);
+  void look_at_needs(const recorded_call& call);
+  void note_image(const recorded_call& call);
+  void deviate(const recorded_call& call, std::string what) {
+    out_.deviations.push_back({call.number(), std::move(what)});
+  }
+  uint64_t whole_image_bytes(const recorded_call& call) const;
+
+  const api::model& model_;
+  survey& out_;
+};
+
+void surveyor::look_at(const recorded_call& call) {
+  ++out_.calls;
+  out_.last_call = call.number();
+  out_.functions.insert(call.call.function);
+  out_.threads.insert(call.call.thread);
+  look_for_memory(call);
+  for (const auto& each : call.inputs.parameters) look_at_inputs(call, each);
+  const value* size = call.outputs.find("pSize");
+  const uint64_t bytes = size != nullptr && !size->items.empty() ? number(&size->items.front()) : 0;
+  for (const auto& each : call.outputs.parameters) look_at_outputs(call, each, bytes);
+  look_at_needs(call);
+  if (call.function->name == "zeImageCreate") note_image(call);
+}
+
+void surveyor::look_for_memory(const recorded_call& call) {
+  auto& book = out_.book;
+  for_each_address(model_, call.inputs, [&](const address_use& use) {
+    if (use.variable->name == "pUserData" || use.variable->name == "pStart") return;
+    if (book.find_memory(use.address, call.call.start_ns)) return;
+    book.host().add(use.address, std::max(use.bytes, whole_image_bytes(call)));
+  });
+  for (const auto& note : call.memory)
+    if (!book.find_memory(note.address, call.call.start_ns))
+      book.host().add(note.address, note.bytes);
+}
+
+uint64_t surveyor::whole_image_bytes(const recorded_call& call) const {
+  for (const std::string_view name : {"hSrcImage", "hDstImage"}) {
+    const value* image = call.inputs.find(name);
+    if (image == nullptr) continue;
+    const auto slot =
+        out_.book.find_handle(image->declared->index, image->bits, call.call.start_ns);
+    if (!slot) continue;
+    const auto found = out_.image_bytes.find(index_of(*slot));
+    if (found != out_.image_bytes.end()) return found->second;
+  }
+  return 0;
+}
+
+void surveyor::note_image(const recorded_call& call) {
+  constexpr uint64_t largest_texel_bytes = 16, reasonable = uint64_t{1} << 40;
+  const value* desc = call.inputs.find("desc");
+  const value* made = call.outputs.find("phImage");
+  if (desc == nullptr || made == nullptr || made->items.empty()) return;
+  uint64_t bytes = largest_texel_bytes;
+  for (const std::string_view name : {"width", "height", "depth", "arraylevels"}) {
+    const uint64_t extent = std::max<uint64_t>(number(desc->find(name)), 1);
+    if (extent > reasonable / bytes) return;
+    bytes *= extent;
+  }
+  const value& handle = made->items.front();
+  if (handle.form != value_form::scalar || handle.declared == nullptr) return;
+  const auto slot = out_.book.find_handle(handle.declared->index, handle.bits, call.call.end_ns());
+  if (slot) out_.image_bytes[index_of(*slot)] = bytes;
+}
+
+void surveyor::look_at_inputs(const recorded_call& call, const value& v) {
+  if (v.form == value_form::unknown_chain) {
+    deviate(call, fmt::format("its pNext chain has a struct of an unknown kind (stype {:#x}), and "
+                              "ends before it",
+                              v.bits));
+  } else if (v.form == value_form::scalar && v.declared->kind == api::type_kind::function &&
+             v.bits != 0) {
+    deviate(call, fmt::format("{} is called back: a function that does nothing stands for it",
+                              v.origin != nullptr ? v.origin->name : "a function"));
+  } else if (v.form == value_form::record && is_opaque(*v.structure) && !v.items.empty() &&
+             !out_.book.find_opaque(v.items.front().bytes)) {
+    deviate(call, "it opens an IPC handle of another process");
+  }
+  const bool lacks_content = v.form == value_form::pointer && v.bits != 0 && v.items.empty() &&
+                             v.origin != nullptr && v.origin->way == api::direction::in &&
+                             api::is_followed(v.origin->pointee);
+  if (lacks_content)
+    deviate(call, fmt::format("what {} points at was not recorded", v.origin->name));
+  for (const auto& item : v.items) look_at_inputs(call, item);
+}
+
+void surveyor::look_at_outputs(const recorded_call& call, const value& v, uint64_t size) {
+  const uint64_t end = call.call.end_ns();
+  const auto note = [&](uint16_t handle_class, uint64_t bits) {
+    if (const auto slot = out_.book.find_handle(handle_class, bits, end))
+      out_.maker.try_emplace(index_of(*slot), call.call.function);
+  };
+  if (v.form == value_form::scalar && v.declared->kind == api::type_kind::handle) {
+    note(v.declared->index, v.bits);
+  } else if (v.form == value_form::raw && v.declared->kind == api::type_kind::handle) {
+    for (size_t i = 0; i < v.element_count(); ++i) note(v.declared->index, v.element(i));
+  } else if (v.form == value_form::pointer && v.items.empty() && v.bits != 0) {
+    // An address in known memory, or one to be known from now on: of a variable in a module, say.
+    out_.book.add_pointer(v.bits, size, end);
+    if (const auto place = out_.book.find_memory(v.bits, end); place && place->offset == 0)
+      out_.maker.try_emplace(index_of(place->slot), call.call.function);
+  } else if (v.form == value_form::record && is_opaque(*v.structure) && !v.items.empty()) {
+    out_.book.add_opaque(v.items.front().bytes);
+  }
+  for (const auto& item : v.items) look_at_outputs(call, item, size);
+}
+
+void surveyor::look_at_needs(const recorded_call& call) {
+  const auto name = call.function->name;
+  const auto& in = call.inputs;
+  if (name == "zeDriverGetExtensionFunctionAddress") {
+    if (const value* wanted = in.find("name"); wanted != nullptr && !wanted->items.empty())
+      out_.needs.by_name.emplace(wanted->items.front().text());
+  } else if (name == "zeCommandQueueCreate" || name == "zeCommandListCreateImmediate") {
+    const value* desc = in.find(name == "zeCommandQueueCreate" ? "desc" : "altdesc");
+    if (desc != nullptr && !call.call.failed())
+      out_.needs.queues.emplace(number(desc->find("ordinal")), number(desc->find("index")));
+  } else if (name.starts_with("zeMemAlloc") && !call.call.failed()) {
+    out_.needs.largest_allocation_bytes =
+        std::max(out_.needs.largest_allocation_bytes, number(in.find("size")));
+  }
+}
+
+void count_devices(const trace::trace_file& trace, const call_selection& selection, survey& out) {
+  for (const auto& each : trace.objects().all()) {
+    if (each.handle.process != selection.process ||
+        each.handle.handle_class >= trace.model().handles.size())
+      continue;
+    const auto kind = trace.model().handles[each.handle.handle_class].name;
+    if (kind == "ze_driver_handle_t") ++out.needs.drivers;
+    if (kind == "ze_device_handle_t") ++out.needs.devices;
+  }
+}
+
+}  // namespace
+
+result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,
+                            uint64_t host_granule_bytes) {
+  survey out(address_book(trace, selection.process, host_granule_bytes));
+  recorded_calls calls(trace, selection);
+  surveyor looking(trace, out);
+  for (;;) {
+    const auto next = calls.next();
+    if (!next) return tl::unexpected(next.error());
+    if (*next == nullptr) break;
+    looking.look_at(**next);
+  }
+  out.book.host().settle();
+  if (out.calls == 0) return fail("there are no calls to replay");
+  count_devices(trace, selection, out);
+  return out;
+}
+
+}  // namespace zevent::replay

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "replay/address_book.hpp"
+#include "replay/recorded_call.hpp"
+
+namespace zevent::replay {
+
+// Something that cannot be done again as it was recorded.
+struct deviation {
+  uint64_t call = 0;
+  std::string what;
+};
+
+// What a recording asks of a driver.
+struct requirements {
+  uint32_t drivers = 0, devices = 0;               // as many as the program saw
+  std::set<std::pair<uint32_t, uint32_t>> queues;  // ordinal and index
+  uint64_t largest_allocation_bytes = 0;
+  std::set<std::string> by_name;  // functions that the program fetches by their names
+};
+
+// What a first look at all calls shows.
+struct survey {
+  explicit survey(address_book addresses) : book(std::move(addresses)) {}
+
+  address_book book;
+  uint64_t calls = 0;
+  uint64_t last_call = 0;              // its number
+  std::set<uint32_t> functions;        // indices into the trace's model
+  std::set<uint32_t> threads;          // indices into the run's threads
+  std::map<uint32_t, uint32_t> maker;  // slot of an object → function that put it out first
+  // By slot: how many bytes an image has at most.
+  std::map<uint32_t, uint64_t> image_bytes;
+  std::vector<deviation> deviations;
+  requirements needs;
+};
+
+// Looks at the selected calls. Host memory is kept in granules of so many bytes.
+result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,
+                            uint64_t host_granule_bytes);
+
+}  // namespace zevent::replay

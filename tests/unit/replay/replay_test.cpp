@@ -1,0 +1,386 @@
+#include <cstring>
+
+#include "replay/hang_report.hpp"
+#include "replay/needs.hpp"
+#include "replay/program.hpp"
+#include "replayed.hpp"
+
+namespace zevent::replay {
+namespace {
+
+using ::testing::Test;
+using trace::fake_handle;
+using trace::fake_program;
+using trace::packed;
+
+// Calls of a program, with handles that a driver might have given out.
+class story : public Test {
+ protected:
+  fake_program::times when(uint64_t duration_ns = 10) {
+    now_ += 100;
+    return {now_, duration_ns};
+  }
+
+  ze_context_handle_t context() {
+    if (context_ != nullptr) return context_;
+    uint32_t one = 1;
+    auto* count = &one;
+    ze_driver_handle_t driver = nullptr;
+    auto* drivers = &driver;
+    app.call(
+        "zeDriverGet", when(), ZE_RESULT_SUCCESS,
+        [&] { driver = fake_handle<ze_driver_handle_t>(0xd000); }, count, drivers);
+    const ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+    const auto* desc_pointer = &desc;
+    auto* out = &context_;
+    app.call(
+        "zeContextCreate", when(), ZE_RESULT_SUCCESS,
+        [&] { context_ = fake_handle<ze_context_handle_t>(0xc000); }, driver, desc_pointer, out);
+    return context_;
+  }
+
+  ze_event_pool_handle_t pool(uint64_t handle, uint32_t count, const void* next = nullptr) {
+    const auto owner = context();
+    const ze_event_pool_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, next, 1, count};
+    const auto* desc_pointer = &desc;
+    const uint32_t devices = 0;
+    ze_device_handle_t* const device_list = nullptr;
+    ze_event_pool_handle_t made = nullptr;
+    auto* out = &made;
+    app.call(
+        "zeEventPoolCreate", when(), ZE_RESULT_SUCCESS,
+        [&] { made = fake_handle<ze_event_pool_handle_t>(handle); }, owner, desc_pointer, devices,
+        device_list, out);
+    return made;
+  }
+
+  ze_event_handle_t event(ze_event_pool_handle_t owner, uint64_t handle, uint32_t index = 0) {
+    const ze_event_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, index, 0, 0};
+    const auto* desc_pointer = &desc;
+    ze_event_handle_t made = nullptr;
+    auto* out = &made;
+    app.call(
+        "zeEventCreate", when(), ZE_RESULT_SUCCESS,
+        [&] { made = fake_handle<ze_event_handle_t>(handle); }, owner, desc_pointer, out);
+    return made;
+  }
+
+  void* memory(uint64_t address, size_t bytes) {
+    const auto owner = context();
+    const ze_host_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
+    const auto* desc_pointer = &desc;
+    const size_t alignment = 8;
+    void* made = nullptr;
+    auto* out = &made;
+    app.call(
+        "zeMemAllocHost", when(), ZE_RESULT_SUCCESS,
+        [&] { made = reinterpret_cast<void*>(address); }, owner, desc_pointer, bytes, alignment,
+        out);
+    return made;
+  }
+
+  ze_command_list_handle_t list() {
+    const auto owner = context();
+    ze_device_handle_t const device = nullptr;
+    const ze_command_queue_desc_t desc{};
+    const auto* desc_pointer = &desc;
+    ze_command_list_handle_t made = nullptr;
+    auto* out = &made;
+    app.call(
+        "zeCommandListCreateImmediate", when(), ZE_RESULT_SUCCESS,
+        [&] { made = fake_handle<ze_command_list_handle_t>(0x1157); }, owner, device, desc_pointer,
+        out);
+    return made;
+  }
+
+  uint64_t copy(ze_command_list_handle_t where, uint64_t to, uint64_t from, size_t bytes,
+                ze_event_handle_t signal = nullptr, std::vector<ze_event_handle_t> waits = {}) {
+    auto* const destination = reinterpret_cast<void*>(to);
+    const auto* source = reinterpret_cast<const void*>(from);
+    const auto wait_count = static_cast<uint32_t>(waits.size());
+    auto* const wait_list = waits.empty() ? nullptr : waits.data();
+    return app.call("zeCommandListAppendMemoryCopy", when(), where, destination, source, bytes,
+                    signal, wait_count, wait_list);
+  }
+
+  void held(uint64_t call, uint64_t address, std::string_view content) {
+    const auto hash = trace::hash_of(std::as_bytes(std::span(content)));
+    app.file.blob(hash, content);
+    app.file.memory(call, address, content.size(), hash);
+  }
+
+  fake_program app;
+
+ private:
+  uint64_t now_ = 1000;
+  ze_context_handle_t context_ = nullptr;
+};
+
+using Replay = story;
+
+TEST_F(Replay, PassesEveryFieldAndTheWholeChain) {
+  const ze_event_pool_counter_based_exp_desc_t next{
+      ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC, nullptr, 3};
+  pool(0x9000, 7, &next);
+  const auto done = replay_trace(packed({&app}));
+  ASSERT_EQ(done.told.size(), 2u);
+  EXPECT_EQ(done.told[1], fmt::format("pool0 in context0 count 7 flags 1 next {:#x} flags 3",
+                                      static_cast<uint32_t>(next.stype)));
+  EXPECT_TRUE(done.compared.same());
+}
+
+TEST_F(Replay, TellsApartObjectsThatHadTheSameHandle) {
+  const auto owner = pool(0x9000, 2);
+  const auto first = event(owner, 0xe000, 0);
+  app.call("zeEventDestroy", when(), first);
+  const auto second = event(owner, 0xe000, 1);
+  app.call("zeEventQueryStatus", when(), second);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.told[3], "destroy event0");
+  EXPECT_EQ(done.told[5], "query event1");
+}
+
+TEST_F(Replay, KeepsAQueryAQuery) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  for (int i = 0; i < 5; ++i)
+    app.call(
+        "zeEventQueryStatus", when(), ZE_RESULT_NOT_READY, [] {}, one);
+  app.call("zeEventQueryStatus", when(), one);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(std::count(done.told.begin(), done.told.end(), "query event0"), 6);
+  EXPECT_TRUE(done.compared.same()) << "a poll that finds the device later is no other result";
+  ASSERT_EQ(done.compared.polls.size(), 1u);
+  EXPECT_EQ(describe(done.what, done.compared.polls[0]),
+            "call 9 zeEventQueryStatus: SUCCESS in the recording; in the replay NOT_READY");
+}
+
+TEST_F(Replay, MapsPointersIntoAllocations) {
+  const auto where = list();
+  memory(0x7f0000001000, 64);
+  memory(0x7f0000002000, 64);
+  copy(where, 0x7f0000001008, 0x7f0000002020, 4);
+  const auto done = replay_trace(packed({&app}));
+  ASSERT_EQ(done.told.size(), 4u);
+  EXPECT_EQ(done.told[3].substr(0, 36), "list0: copy memory1+32 to memory0+8 ");
+}
+
+TEST_F(Replay, MapsPointersInsideKernelArguments) {
+  memory(0x7f0000001000, 64);
+  const auto kernel = fake_handle<ze_kernel_handle_t>(0);
+  const struct {
+    uint64_t number = 5;
+    uint64_t pointer = 0x7f0000001010;
+    uint64_t past_the_end = 0x7f0000001040;
+  } by_value;
+  const auto* value = reinterpret_cast<const void*>(&by_value);
+  const uint32_t index = 2;
+  const size_t bytes = sizeof(by_value);
+  app.call("zeKernelSetArgumentValue", when(), kernel, index, bytes, value);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.told[2], fmt::format("argument 2 of 24 bytes: 5 memory0+16 {}", 0x7f0000001040));
+}
+
+TEST_F(Replay, RestoresPlainHostMemoryBeforeTheCallThatReadsIt) {
+  const auto where = list();
+  memory(0x7f0000001000, 64);
+  held(copy(where, 0x7f0000001000, 0x5500000100, 5), 0x5500000100, "first");
+  held(copy(where, 0x7f0000001000, 0x5500000100, 6), 0x5500000100, "second");
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.told[2], "list0: copy host to memory0+0 'first' signals null");
+  EXPECT_EQ(done.told[3], "list0: copy host to memory0+0 'second' signals null");
+}
+
+TEST_F(Replay, RestoresAllocationsAndThePointersInThem) {
+  const auto where = list();
+  memory(0x7f0000001000, 64);
+  memory(0x7f0000002000, 64);
+  const uint64_t pointer = 0x7f0000002008;
+  std::string content(8, '\0');
+  std::memcpy(content.data(), &pointer, sizeof(pointer));
+  held(copy(where, 0x7f0000002000, 0x7f0000001010, 8), 0x7f0000001010, content);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_TRUE(done.compared.same());
+  const auto quote = done.told.back().find('\'');
+  ASSERT_NE(quote, std::string::npos);
+  EXPECT_NE(done.told.back().substr(quote + 1, 8), content) << "the address of the recording";
+}
+
+TEST_F(Replay, PassesWaitAndSignalEvents) {
+  const auto where = list();
+  memory(0x7f0000001000, 64);
+  const auto owner = pool(0x9000, 3);
+  const auto a = event(owner, 0xe000, 0), b = event(owner, 0xe100, 1), c = event(owner, 0xe200, 2);
+  copy(where, 0x7f0000001000, 0x7f0000001008, 0, c, {b, a});
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.told.back(),
+            "list0: copy memory0+8 to memory0+0 '' signals event2 waits for event1"
+            " waits for event0");
+}
+
+TEST_F(Replay, MapsIpcHandlesOfItsOwn) {
+  memory(0x7f0000001000, 64);
+  const auto owner = context();
+  const auto* pointer = reinterpret_cast<const void*>(uint64_t{0x7f0000001000});
+  ze_ipc_mem_handle_t handle{};
+  auto* out = &handle;
+  app.call(
+      "zeMemGetIpcHandle", when(), ZE_RESULT_SUCCESS,
+      [&] { std::memcpy(handle.data, "recorded", 9); }, owner, pointer, out);
+  ze_device_handle_t const device = nullptr;
+  const ze_ipc_memory_flags_t flags = 0;
+  void* opened = nullptr;
+  auto* opened_out = &opened;
+  app.call(
+      "zeMemOpenIpcHandle", when(), ZE_RESULT_SUCCESS,
+      [&] { opened = reinterpret_cast<void*>(uint64_t{0x7f0000009000}); }, owner, device, handle,
+      flags, opened_out);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.told.back(), "opened memory0+0");
+}
+
+TEST_F(Replay, LetsAWaitingThreadWaitForTheOther) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  const uint64_t forever = UINT64_MAX;
+  app.call("zeEventHostSynchronize", when(1000), one, forever);
+  app.on_thread(2, "signaller");
+  app.call("zeEventHostSignal", when(), one);
+  app.on_thread(1);
+  for (int i = 0; i < 20; ++i) when();
+  app.call("zeEventDestroy", when(), one);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.what.threads.size(), 2u);
+  EXPECT_EQ(done.outcome.ending, run_ending::finished);
+  ASSERT_EQ(done.told.size(), 6u);
+  EXPECT_EQ(done.told[3], "signal event0");
+  EXPECT_EQ(done.told[5], "destroy event0");
+  EXPECT_TRUE(done.compared.same());
+}
+
+TEST_F(Replay, TakesTurnsInTheRecordedOrder) {
+  const auto owner = pool(0x9000, 64);
+  const auto one = event(owner, 0xe000);
+  for (uint32_t i = 0; i < 60; ++i) {
+    app.on_thread(1 + i % 3);
+    event(owner, 0xf000 + i, i % 7 == 0 ? 20 : i % 3);
+    app.call(
+        "zeEventQueryStatus", when(), ZE_RESULT_NOT_READY, [] {}, one);
+  }
+  for (const bool free_threads : {false, true}) {
+    const auto done = replay_trace(packed({&app}), {.selection = {}, .free_threads = free_threads});
+    EXPECT_EQ(done.what.threads.size(), 3u);
+    ASSERT_EQ(done.told.size(), 3 + 120u);
+    for (uint32_t i = 0; i < 60; ++i)
+      EXPECT_EQ(done.told[3 + 2 * i],
+                fmt::format("event{} in pool0 index {}", i + 1, i % 7 == 0 ? 20 : i % 3));
+  }
+}
+
+TEST_F(Replay, SaysInWhichCallItHangsAndWhatWouldHaveHadToHappen) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  const uint64_t forever = UINT64_MAX;
+  app.call("zeEventHostSynchronize", when(), one, forever);
+  app.call("zeEventHostSignal", when(), one);
+  const auto trace = packed({&app});
+  run_options running;
+  running.timeout_ns = 50'000'000;
+  const auto done = replay_trace(trace, {}, running);
+  EXPECT_EQ(done.outcome.ending, run_ending::hung);
+  EXPECT_EQ(done.compared.not_made, 1u);
+  const auto lines = explain_hang(trace, {}, done.what, done.outcome);
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 2u);
+  EXPECT_EQ((*lines)[0],
+            "thread 0 (main) is stuck in call 4 zeEventHostSynchronize(hEvent=event_0, "
+            "timeout=UINT64_MAX) (10 ns in the recording)");
+  EXPECT_EQ((*lines)[1],
+            "  event_0 would have had to be brought about by call 5 "
+            "zeEventHostSignal (not made yet)");
+}
+
+TEST_F(Replay, SaysInWhichCallTheDriverCrashes) {
+  const auto owner = context();
+  ze_device_handle_t const device = nullptr;
+  app.hang("zeContextSystemBarrier", when().start_ns, owner, device);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.outcome.ending, run_ending::crashed);
+  EXPECT_EQ(done.outcome.signal, SIGABRT);
+  EXPECT_EQ(done.outcome.under_way(), std::vector<uint32_t>{2});
+}
+
+TEST_F(Replay, ReportsWhatDiffersFirstThingFirst) {
+  const auto owner = pool(0x9000, 20);
+  const auto missing = event(owner, 0xe000, 13);
+  app.call("zeEventQueryStatus", when(), missing);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_FALSE(done.compared.same());
+  ASSERT_EQ(done.compared.results.size(), 2u);
+  EXPECT_EQ(describe(done.what, done.compared.results[0]),
+            "call 3 zeEventCreate: SUCCESS in the recording; in the replay "
+            "ERROR_OUT_OF_HOST_MEMORY");
+  EXPECT_EQ(describe(done.what, done.compared.results[1]),
+            "call 4 zeEventQueryStatus: SUCCESS in the recording; in the replay it could not be "
+            "made, there is no event_0");
+}
+
+TEST_F(Replay, StopsAfterTheCallThatIsAskedFor) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  app.call("zeEventHostSignal", when(), one);
+  app.call("zeEventDestroy", when(), one);
+  const auto done = replay_trace(packed({&app}), {.selection = {0, 4}});
+  EXPECT_EQ(done.told.back(), "signal event0");
+  EXPECT_EQ(done.what.calls.size(), 5u);
+}
+
+TEST_F(Replay, RefusesHandlesThatNoRecordedCallMade) {
+  const auto stranger = fake_handle<ze_event_handle_t>(0xbad);
+  app.call("zeEventHostSignal", when(), stranger);
+  const auto compiled = compile(packed({&app}), {});
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().message,
+            "call 0: it uses the event 0xbad, which no recorded call made");
+}
+
+TEST_F(Replay, ListsWhatTheDriverHasNotGot) {
+  memory(0x7f0000001000, 1 << 21);
+  const auto owner = context();
+  ze_device_handle_t const device = nullptr;
+  const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 1, 3};
+  const auto* desc_pointer = &desc;
+  ze_command_queue_handle_t queue = nullptr;
+  auto* out = &queue;
+  app.call(
+      "zeCommandQueueCreate", when(), ZE_RESULT_SUCCESS,
+      [&] { queue = fake_handle<ze_command_queue_handle_t>(0x99); }, owner, device, desc_pointer,
+      out);
+  const auto compiled = compile(packed({&app}), {});
+  ASSERT_TRUE(compiled);
+  const auto unmet = unmet_needs(*compiled, TELLING_DRIVER, {{"ZEVENT_TEST_LOG", "/dev/null"}});
+  ASSERT_TRUE(unmet) << unmet.error().message;
+  ASSERT_EQ(unmet->size(), 3u);
+  EXPECT_EQ((*unmet)[0], "the function zeCommandQueueCreate");
+  EXPECT_EQ((*unmet)[1], "queue 3 of group 1; groups: 1, queues in that one: 0");
+  EXPECT_EQ((*unmet)[2], "an allocation of 2097152 bytes; 1048576 are possible");
+}
+
+TEST_F(Replay, OfADamagedTraceIsAnErrorOrRight) {
+  const auto where = list();
+  memory(0x7f0000001000, 64);
+  const auto owner = pool(0x9000, 3);
+  const auto one = event(owner, 0xe000, 0);
+  held(copy(where, 0x7f0000001000, 0x5500000100, 5, one), 0x5500000100, "first");
+  const auto bytes = trace::packed_bytes({&app});
+  const size_t step = bytes.size() / 400 + 1;
+  for (size_t cut = 0; cut < bytes.size(); cut += step) {
+    auto shorter = bytes;
+    shorter.resize(cut);
+    if (const auto trace = trace::trace_file::parse(trace::own_bytes(shorter)))
+      if (!trace->run().processes.empty()) static_cast<void>(compile(*trace, {}));
+    auto flipped = bytes;
+    flipped[cut] ^= std::byte{0x55};
+    if (const auto trace = trace::trace_file::parse(trace::own_bytes(flipped)))
+      if (!trace->run().processes.empty()) static_cast<void>(compile(*trace, {}));
+  }
+}
+
+}  // namespace
+}  // namespace zevent::replay
