@@ -26,6 +26,7 @@ struct verb {
 
 action declare_doctor(CLI::App& line);
 action declare_record(CLI::App& line);
+action declare_replay(CLI::App& line);
 action declare_run(CLI::App& line);
 
 // Exit statuses besides the verb's own.

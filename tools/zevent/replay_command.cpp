@@ -1,0 +1,142 @@
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "command.hpp"
+#include "launch/installation.hpp"
+#include "replay/hang_report.hpp"
+#include "replay/needs.hpp"
+#include "replay/recorded_environment.hpp"
+#include "replay/replay_report.hpp"
+#include "trace/call_filter.hpp"
+#include "trace/open_trace.hpp"
+
+namespace zevent::tool {
+namespace {
+
+constexpr int exit_could_not_run = 125;
+
+struct replay_options {
+  std::string trace;
+  std::optional<uint32_t> process;
+  std::optional<uint64_t> until;
+  std::string driver;
+  std::string pace = "fast";
+  std::string compare = "results";
+  std::string timeout = "60s";
+  std::string environment = "recorded";
+  std::string symptom;
+  bool free_threads = false;
+  bool anyway = false;
+};
+
+result<std::string> driver_of(const replay_options& options) {
+  if (!options.driver.empty()) return options.driver;
+  const auto files = launch::find_installation();
+  if (!files) return tl::unexpected(files.error());
+  return files->driver;
+}
+
+// Prints what cannot be done again as it was; false when that is a reason to stop.
+bool say_what_lacks(const replay::program& program, const std::vector<std::string>& unmet,
+                    const replay_options& options) {
+  for (const auto& each : program.deviations)
+    fmt::print(stderr, "zevent: replay: call {}: {}\n", each.call, each.what);
+  if (unmet.empty()) return true;
+  fmt::print(stderr, "zevent: replay: the recording needs what this driver has not got:\n");
+  for (const auto& each : unmet) fmt::print(stderr, "  {}\n", each);
+  if (!options.anyway) fmt::print(stderr, "'--anyway' replays it all the same\n");
+  return options.anyway;
+}
+
+int replay(const replay_options& options) {
+  const auto timeout_ns = trace::parse_duration_ns(options.timeout);
+  if (!timeout_ns)
+    return complain("replay", {fmt::format("'{}' is not a duration", options.timeout)}, exit_usage);
+  replay::report_options report{.compare_memory = options.compare == "memory"};
+  if (!options.symptom.empty()) {
+    const auto wanted = model::parse_symptom(options.symptom);
+    if (!wanted) return complain("replay", wanted.error(), exit_usage);
+    report.symptom = *wanted;
+  }
+  const auto opened = trace::open_trace(options.trace);
+  if (!opened) return complain("replay", opened.error(), exit_could_not_run);
+  for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: replay: {}\n", warning);
+  const auto& trace = opened->trace;
+  const auto process =
+      options.process ? result<uint32_t>(*options.process) : replay::only_process(trace);
+  if (!process) return complain("replay", process.error(), exit_could_not_run);
+  if (*process >= trace.run().processes.size())
+    return complain("replay", {fmt::format("there is no process {}", *process)}, exit_usage);
+  const auto driver = driver_of(options);
+  if (!driver) return complain("replay", driver.error(), exit_could_not_run);
+
+  const replay::compile_options compiling{{*process, options.until.value_or(UINT64_MAX)},
+                                          options.free_threads};
+  const auto program = replay::compile(trace, compiling);
+  if (!program) return complain("replay", program.error(), exit_could_not_run);
+
+  replay::run_options running;
+  running.driver = *driver;
+  running.timeout_ns = *timeout_ns;
+  running.play = {options.pace == "recorded" ? replay::pace::recorded : replay::pace::fast,
+                  report.compare_memory};
+  if (options.environment == "recorded")
+    running.environment = replay::recorded_environment(trace.run().processes[*process]);
+  const auto unmet = replay::unmet_needs(*program, *driver, running.environment);
+  if (!unmet) return complain("replay", unmet.error(), exit_could_not_run);
+  if (!say_what_lacks(*program, *unmet, options)) return exit_could_not_run;
+
+  const auto outcome = replay::run(*program, running);
+  if (!outcome) return complain("replay", outcome.error(), exit_could_not_run);
+  if (outcome->ending == replay::run_ending::could_not_start)
+    return complain("replay", {outcome->message}, exit_could_not_run);
+  const auto verdict = replay::judge(*program, *outcome, report);
+  for (const auto& each : verdict.lines) fmt::print("{}\n", each);
+  if (outcome->ending == replay::run_ending::hung) {
+    const auto why = replay::explain_hang(trace, compiling, *program, *outcome);
+    if (!why) return complain("replay", why.error(), 1);
+    for (const auto& each : *why) fmt::print("{}\n", each);
+  }
+  if (verdict.symptom) return *verdict.symptom ? 1 : 0;
+  return verdict.same ? 0 : 1;
+}
+
+}  // namespace
+
+action declare_replay(CLI::App& line) {
+  auto options = std::make_shared<replay_options>();
+  line.footer(
+      "Every call is made once, in the recorded order, with the recorded arguments, on as many\n"
+      "threads. A query stays a query: no call is added, left out or turned into a wait.\n"
+      "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run.\n"
+      "With --symptom: 0 when it is not there, 1 when it is.");
+  line.add_option("trace", options->trace, "the recording")->required();
+  line.add_option("--driver", options->driver,
+                  "the driver or loader to replay on; the software driver if not given");
+  line.add_option("--until", options->until, "stop after that call");
+  line.add_option("--pace", options->pace,
+                  "fast: as fast as it goes; recorded: no call before its time")
+      ->check(CLI::IsMember({"fast", "recorded"}))
+      ->capture_default_str();
+  line.add_flag("--free-threads", options->free_threads,
+                "let calls overlap that overlapped in the recording");
+  line.add_option("--compare", options->compare,
+                  "results; memory: also what allocations hold when they are freed")
+      ->check(CLI::IsMember({"results", "memory"}))
+      ->capture_default_str();
+  line.add_option("--timeout", options->timeout,
+                  "a call that takes longer, and longer than twice its recorded time, hangs")
+      ->capture_default_str();
+  line.add_option("--symptom", options->symptom,
+                  "judge by this: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory");
+  line.add_option("--environment", options->environment,
+                  "recorded: with the driver's variables as the program had them; own: with ours")
+      ->check(CLI::IsMember({"recorded", "own"}))
+      ->capture_default_str();
+  line.add_option("--process", options->process, "which process, where several were recorded");
+  line.add_flag("--anyway", options->anyway, "also where the driver lacks what is needed");
+  return [options] { return replay(*options); };
+}
+
+}  // namespace zevent::tool
