@@ -144,6 +144,7 @@ void stream::abandon() {
 }
 
 void stream::run() {
+  wait_for_more(true);
   while (fetch()) {
     if (abandoned_.load(std::memory_order_acquire) || context_->is_lost()) {
       drop_everything();
@@ -154,7 +155,8 @@ void stream::run() {
     if (may_start && order_->starts_another(in_flight_.size())) {
       start_next();
     } else if (!in_flight_.empty()) {
-      if (!wait_for_more()) complete_one();
+      const bool may_be_overtaken = !in_order_ && pending_.is_empty();
+      if (!may_be_overtaken || !wait_for_more(false)) complete_one();
     } else if (may_start) {
       start_next();
     } else if (parking_lot::instance().park(*this, next.point, next.check)) {
@@ -226,26 +228,31 @@ void stream::start_next() {
   }
 }
 
-// Under chaos a stream holds back what it has started, so that later commands can overtake it,
-// until nothing more comes or somebody waits for it.
-bool stream::wait_for_more() {
+// Under chaos a stream starts late, and holds back what it has started so that later commands can
+// overtake it: until nothing more comes for a while, or somebody waits for the device.
+bool stream::wait_for_more(bool whatever_comes) {
   const uint64_t longest_ns = order_->lingers_ns();
-  if (longest_ns == 0 || in_order_ || !pending_.is_empty()) return false;
+  if (longest_ns == 0) return false;
   for (uint64_t waited_ns = 0; waited_ns < longest_ns && !has_waiting_host();
        waited_ns += linger_step_us * 1000) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!inbox_.is_empty()) return true;
-    }
+    if (!whatever_comes && has_more()) return true;
     usleep(linger_step_us);
   }
+  return has_more();
+}
+
+bool stream::has_more() {
   const std::lock_guard lock(mutex_);
   return !inbox_.is_empty();
 }
 
-// Whoever was woken by an event sees what is not done yet, if he was woken too early.
-void stream::give_head_start() const {
-  if (!in_flight_.empty()) sleep_ns(order_->head_start_ns());
+// Whoever is woken by an event before all is done gets the time to see what is missing.
+void stream::give_head_start(bool somebody_waited) {
+  const uint64_t head_start_ns = order_->head_start_ns();
+  if (head_start_ns == 0) return;
+  bool more_to_do = !in_flight_.empty();
+  if (somebody_waited && !more_to_do) more_to_do = !pending_.is_empty() || has_more();
+  if (more_to_do) sleep_ns(head_start_ns);
 }
 
 void stream::complete_one() {
@@ -285,8 +292,9 @@ void stream::execute(command& work, const batch* group) {
     return;
   }
   chaos_delay(chaos_purpose::delay_of_signal, index_, work.number_, 4, 100);
+  const bool somebody_waits = has_waiting_host();
   signal(work, group);
-  give_head_start();
+  give_head_start(somebody_waits);
 }
 
 void stream::signal(command& work, const batch* group) {

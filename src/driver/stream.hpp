@@ -81,8 +81,9 @@ class stream {
   void start_next();
   void complete_one();
   void complete_at(size_t position);
-  bool wait_for_more();
-  void give_head_start() const;
+  bool wait_for_more(bool whatever_comes);
+  bool has_more();
+  void give_head_start(bool somebody_waited);
   void execute(command& work, const batch* group);
   void signal(command& work, const batch* group);
   void retire(std::unique_ptr<command> alone, batch* group);
