@@ -5,13 +5,71 @@ from driver_entries import NOTICE, signature
 
 HOOK_FILES = 4
 
-# What is done with the arguments besides recording them: statements before the driver is entered
-# and after the call is complete. The functions they call are hand-written.
+# What is done with the arguments besides recording them, by the function's name. The functions that
+# these statements call are hand-written; `memory` is the process's memory_capture, if it has one.
 AFTER_CALL = {
     "zeDriverGetExtensionFunctionAddress":
         "if (result == ZE_RESULT_SUCCESS && name != nullptr && ppFunctionAddress != nullptr)\n"
         "    *ppFunctionAddress = hook_for(name, *ppFunctionAddress);",
 }
+
+POSITION = "call.position()"
+LISTS = f"memory->lists_executed({POSITION}, {{phCommandLists, numCommandLists}})"
+
+# Before the driver is entered.
+MEMORY_BEFORE = {
+    "zeMemFree": "memory->freed(ptr)",
+    "zeMemFreeExt": "memory->freed(ptr)",
+    "zeVirtualMemFree": "memory->freed(ptr)",
+    "zeImageDestroy": "memory->image_destroyed(hImage)",
+    "zeCommandListReset": "memory->list_reset(hCommandList)",
+    "zeCommandListDestroy": "memory->list_destroyed(hCommandList)",
+    "zeCommandListAppendMemoryCopyRegion":
+        f"memory->region_copy_appended({POSITION}, hCommandList, srcptr, srcRegion, srcPitch, "
+        "srcSlicePitch)",
+    "zeCommandListAppendImageCopyFromMemory":
+        f"memory->image_copy_appended({POSITION}, hCommandList, hDstImage, srcptr, pDstRegion, 0, 0)",
+    "zeCommandListAppendImageCopyFromMemoryExt":
+        f"memory->image_copy_appended({POSITION}, hCommandList, hDstImage, srcptr, pDstRegion, "
+        "srcRowPitch, srcSlicePitch)",
+    "zeCommandQueueExecuteCommandLists": LISTS,
+    "zeCommandListImmediateAppendCommandListsExp": LISTS,
+    "zeCommandListImmediateAppendCommandListsWithParameters": LISTS,
+}
+
+# After it returned with success.
+WAITED = f"memory->waited({POSITION})"
+HOST_VISIBLE = "memory->allocated(*pptr, size, memory_capture::allocation_kind::host_visible)"
+DEVICE = "memory->allocated(*pptr, size, memory_capture::allocation_kind::device)"
+MEMORY_AFTER = {
+    "zeMemAllocHost": HOST_VISIBLE,
+    "zeMemAllocShared": HOST_VISIBLE,
+    "zeMemAllocDevice": DEVICE,
+    "zeVirtualMemReserve": DEVICE,
+    "zeImageCreate": "memory->image_created(*phImage, *desc)",
+    "zeCommandListCreate": "memory->list_created(*phCommandList, false)",
+    "zeCommandListCreateCloneExp": "memory->list_created(*phClonedCommandList, false)",
+    "zeCommandListCreateImmediate": "memory->list_created(*phCommandList, true)",
+    "zeEventHostSynchronize": WAITED,
+    "zeEventQueryStatus": WAITED,
+    "zeFenceHostSynchronize": WAITED,
+    "zeFenceQueryStatus": WAITED,
+    "zeCommandQueueSynchronize": WAITED,
+    "zeCommandListHostSynchronize": WAITED,
+    "zeDeviceSynchronize": WAITED,
+}
+
+
+def memory_before(function):
+    """The statement for commands that read memory follows from their parameters."""
+    if function.name in MEMORY_BEFORE or "Append" not in function.name:
+        return MEMORY_BEFORE.get(function.name)
+    names = {p.name for p in function.parameters}
+    if {"hCommandList", "srcptr", "size"} <= names:
+        return f"memory->copy_appended({POSITION}, hCommandList, srcptr, size)"
+    if "hCommandList" in names and names & {"hKernel", "phKernels", "hGraph"}:
+        return f"memory->reading_command_appended({POSITION}, hCommandList)"
+    return None
 
 
 def recorder_files(model, headers):
@@ -35,6 +93,7 @@ INCLUDES = """#include <level_zero/ze_ddi_common.h>
 
 #include "api/zex_api.h"
 #include "recorder/external_sizes.hpp"
+#include "recorder/memory_capture.hpp"
 #include "recorder/open_call.hpp"
 #include "recorder_records.hpp"
 """
@@ -371,15 +430,21 @@ class _Hook:
         declared = self.headers.functions[f.name]
         outputs = self.outputs()
         is_result = f.result == "ze_result_t"
-        body = [*self.inputs(),
-                f"  const {declared.result} result = next_function<{self.index}, "
-                f"decltype(::{f.name})>()({', '.join(p.name for p in f.parameters)});"]
+        body = self.inputs()
+        before = memory_before(f)
+        if before:
+            body.append(f"  if (auto* memory = memory_capture::current()) {before};")
+        body.append(f"  const {declared.result} result = next_function<{self.index}, "
+                    f"decltype(::{f.name})>()({', '.join(p.name for p in f.parameters)});")
         status = "static_cast<uint32_t>(result)" if is_result else "0"
         if outputs:
             body += [f"  if (call.returned({status}, true)) {{", *outputs,
                      "    call.publish_outputs();", "  }"]
         else:
             body.append(f"  call.returned({status}, false);")
+        if f.name in MEMORY_AFTER:
+            body += ["  if (result == ZE_RESULT_SUCCESS)",
+                     f"    if (auto* memory = memory_capture::current()) {MEMORY_AFTER[f.name]};"]
         body.append("  call.complete();")
         if f.name in AFTER_CALL:
             body.append(f"  {AFTER_CALL[f.name]}")

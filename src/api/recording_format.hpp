@@ -185,13 +185,16 @@ struct blob_record {
 static_assert(sizeof(blob_record) == 24);
 
 enum memory_flag : uint8_t {
-  memory_is_copy_source = 1,    // plain host memory that a command of this call reads
-  memory_is_dirty_pages = 2,    // of a host or shared allocation, changed by the host since last
-  memory_is_whole_content = 4,  // all of an allocation, known for the first time
+  memory_is_copy_source = 1,  // plain host memory that a command of this call reads
+  memory_is_dirty_pages = 2,  // of a host or shared allocation, changed since it was last noted
+  memory_is_after_call = 4,   // as it was when the driver had returned; else before it was entered
+  memory_may_be_devices = 8,  // commands were under way: they, not the host, may have changed it
 };
 
-// What memory held when the call was made, known before the driver is entered: later than the
-// call's record and earlier than its completion, in the same thread.
+// What memory held when the call was made: later than the call's record and earlier than its
+// completion, in the same thread. Of allocations only what changed is noted: before commands that
+// read memory are given to the device, and after the host has waited for some. What was never noted
+// was never written by the host.
 struct memory_record {
   record_header header;
   uint64_t call;     // where in the file the call_record is

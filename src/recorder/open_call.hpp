@@ -60,10 +60,7 @@ class open_call : public call_writer {
     result_ = result;
     if (call_ == nullptr) [[unlikely]]
       return false;
-    if (has_outputs && api::has_outputs(result)) return begin_outputs();
-    if (duration_ >= recording::duration_is_long - 1) [[unlikely]]
-      write_end();
-    return false;
+    return has_outputs && api::has_outputs(result) && begin_outputs();
   }
 
   void publish_outputs() {
@@ -79,11 +76,14 @@ class open_call : public call_writer {
     completion->call = position_;
     completion->end = start_ + duration_;
     log_.publish(record(), size);
+    has_completion_ = true;
   }
 
   void complete() {
     if (call_ == nullptr) [[unlikely]]
       return;
+    if (duration_ >= recording::duration_is_long - 1 && !has_completion_) [[unlikely]]
+      write_end();
     log_.call_ends();
     if (outputs_are_lost_) [[unlikely]]
       return count_lost_call();
@@ -112,6 +112,7 @@ class open_call : public call_writer {
   recording::call_record* call_ = nullptr;
   uint64_t position_ = 0;
   uint32_t result_ = 0;
+  bool has_completion_ = false;
   bool outputs_are_lost_ = false;
 };
 

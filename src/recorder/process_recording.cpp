@@ -14,6 +14,7 @@
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
 #include "recorder/blob_store.hpp"
+#include "recorder/memory_capture.hpp"
 #include "recorder/process_facts.hpp"
 #include "recorder/tick_clock.hpp"
 
@@ -90,6 +91,8 @@ process_recording* process_recording::start() {
   static_cast<void>(key_made);
   present = new process_recording(**part);
   for (const auto& [name, value] : noted_facts()) present->write_fact(name, value);
+  if (present->memory_mode() != recording::memory_mode::off)
+    memory_capture::make_current(new memory_capture(present->memory_mode()));
   present_outcome.store(outcome::recording, std::memory_order_release);
   return present;
 }
@@ -230,6 +233,7 @@ void process_recording::after_fork_in_child() {
   if (present == nullptr) return;
   present->part_->abandon_in_child();
   present = nullptr;
+  memory_capture::make_current(nullptr);
   this_thread_log.forget();
   pthread_setspecific(thread_end_key, nullptr);
   present_outcome.store(outcome::not_tried, std::memory_order_release);

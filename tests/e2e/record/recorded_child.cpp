@@ -61,4 +61,9 @@ uint16_t function_index(const char* name) {
   return function != nullptr ? model.index_of(*function) : 0;
 }
 
+std::string function_name(uint16_t index) {
+  const auto functions = api::builtin_model().functions;
+  return index < functions.size() ? std::string(functions[index].name) : "?";
+}
+
 }  // namespace zevent::recorder_test

@@ -36,6 +36,7 @@ class RecordedChild : public testing::Test {
 
 // Index of a function in the model, by name.
 uint16_t function_index(const char* name);
+std::string function_name(uint16_t index);
 
 // The input of a call at an offset, as a number of that type.
 template <typename T>

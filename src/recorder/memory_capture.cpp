@@ -1,0 +1,230 @@
+#include "recorder/memory_capture.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "recorder/blob_store.hpp"
+#include "recorder/thread_log.hpp"
+
+namespace zevent::recorder {
+namespace {
+
+// Larger sources are kept in pieces: each is a blob of its own, and a blob stays small enough to be
+// copied before it is hashed.
+constexpr uint64_t source_piece_bytes = uint64_t{1} << 20;
+
+address_range range_of(const void* address, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uint64_t>(address);
+  return {begin, begin + bytes};
+}
+
+// 0 where the layout has planes or a size of its own.
+uint32_t bytes_of_pixel(ze_image_format_layout_t layout) {
+  switch (layout) {
+    case ZE_IMAGE_FORMAT_LAYOUT_8:
+      return 1;
+    case ZE_IMAGE_FORMAT_LAYOUT_16:
+    case ZE_IMAGE_FORMAT_LAYOUT_8_8:
+    case ZE_IMAGE_FORMAT_LAYOUT_5_6_5:
+    case ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1:
+    case ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4:
+      return 2;
+    case ZE_IMAGE_FORMAT_LAYOUT_32:
+    case ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8:
+    case ZE_IMAGE_FORMAT_LAYOUT_16_16:
+    case ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2:
+    case ZE_IMAGE_FORMAT_LAYOUT_11_11_10:
+      return 4;
+    case ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16:
+    case ZE_IMAGE_FORMAT_LAYOUT_32_32:
+      return 8;
+    case ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+// How far rows of so many bytes reach from the first to the end of the last.
+uint64_t extent_of(uint64_t row_bytes, uint64_t rows, uint64_t slices, uint64_t pitch,
+                   uint64_t slice_pitch) {
+  if (row_bytes == 0 || rows == 0 || slices == 0) return 0;
+  if (pitch == 0) pitch = row_bytes;
+  if (slice_pitch == 0) slice_pitch = pitch * rows;
+  return (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
+}
+
+}  // namespace
+
+std::atomic<memory_capture*> memory_capture::current_{nullptr};
+
+void memory_capture::allocated(const void* address, uint64_t bytes, allocation_kind kind) {
+  const auto range = range_of(address, bytes);
+  const std::lock_guard lock(mutex_);
+  known_ranges_[range.begin] = range.end;
+  if (mode_ != recording::memory_mode::full || kind != allocation_kind::host_visible) return;
+  watched_.add(range.begin, bytes);
+  watches_anything_.store(true, std::memory_order_relaxed);
+}
+
+void memory_capture::freed(const void* address) {
+  const std::lock_guard lock(mutex_);
+  known_ranges_.erase(reinterpret_cast<uint64_t>(address));
+  watched_.remove(reinterpret_cast<uint64_t>(address));
+  watches_anything_.store(!watched_.empty(), std::memory_order_relaxed);
+}
+
+void memory_capture::list_created(ze_command_list_handle_t list, bool is_immediate) {
+  const std::lock_guard lock(mutex_);
+  lists_[list] = {is_immediate, {}};
+}
+
+void memory_capture::list_reset(ze_command_list_handle_t list) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = lists_.find(list); found != lists_.end())
+    found->second.plain_sources.clear();
+}
+
+void memory_capture::list_destroyed(ze_command_list_handle_t list) {
+  const std::lock_guard lock(mutex_);
+  lists_.erase(list);
+}
+
+void memory_capture::image_created(ze_image_handle_t image, const ze_image_desc_t& desc) {
+  const std::lock_guard lock(mutex_);
+  images_[image] = {desc, bytes_of_pixel(desc.format.layout)};
+}
+
+void memory_capture::image_destroyed(ze_image_handle_t image) {
+  const std::lock_guard lock(mutex_);
+  images_.erase(image);
+}
+
+bool memory_capture::is_plain(const address_range& range) const {
+  auto next = known_ranges_.upper_bound(range.begin);
+  if (next != known_ranges_.end() && next->first < range.end) return false;
+  return next == known_ranges_.begin() || (--next)->second <= range.begin;
+}
+
+void memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
+                                   uint64_t bytes) {
+  if (call == 0) return;
+  const std::lock_guard lock(mutex_);
+  source_appended(call, list, range_of(source, bytes));
+}
+
+void memory_capture::region_copy_appended(uint64_t call, ze_command_list_handle_t list,
+                                          const void* source, const ze_copy_region_t* region,
+                                          uint32_t pitch, uint32_t slice_pitch) {
+  if (call == 0 || region == nullptr) return;
+  const uint64_t depth = std::max<uint32_t>(region->depth, 1);
+  const uint64_t row = pitch != 0 ? pitch : region->width;
+  const uint64_t slice = slice_pitch != 0 ? slice_pitch : row * region->height;
+  const uint64_t first = region->originZ * slice + region->originY * row + region->originX;
+  const uint64_t bytes = extent_of(region->width, region->height, depth, row, slice);
+  const std::lock_guard lock(mutex_);
+  source_appended(call, list, range_of(static_cast<const std::byte*>(source) + first, bytes));
+}
+
+void memory_capture::image_copy_appended(uint64_t call, ze_command_list_handle_t list,
+                                         ze_image_handle_t image, const void* source,
+                                         const ze_image_region_t* region, uint32_t pitch,
+                                         uint32_t slice_pitch) {
+  if (call == 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = images_.find(image);
+  if (found == images_.end()) return;
+  const auto& desc = found->second.desc;
+  uint64_t width = desc.width;
+  uint64_t height = std::max<uint64_t>(desc.height, 1);
+  uint64_t depth = std::max<uint64_t>({desc.depth, desc.arraylevels, 1});
+  if (region != nullptr) {
+    width = region->width;
+    height = std::max<uint64_t>(region->height, 1);
+    depth = std::max<uint64_t>(region->depth, 1);
+  }
+  const uint64_t bytes =
+      extent_of(width * found->second.pixel_bytes, height, depth, pitch, slice_pitch);
+  source_appended(call, list, range_of(source, bytes));
+}
+
+void memory_capture::source_appended(uint64_t call, ze_command_list_handle_t list,
+                                     const address_range& source) {
+  const auto state = lists_.find(list);
+  if (state == lists_.end() || source.size() == 0 || source.end < source.begin) return;
+  const bool plain = is_plain(source);
+  if (!state->second.is_immediate) {
+    if (plain) state->second.plain_sources.push_back(source);
+    return;
+  }
+  if (plain) note_source(call, source);
+  note_changes(call, 0);
+  commands_under_way_.store(true, std::memory_order_relaxed);
+}
+
+void memory_capture::reading_command_appended(uint64_t call, ze_command_list_handle_t list) {
+  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  const auto state = lists_.find(list);
+  if (state == lists_.end() || !state->second.is_immediate) return;
+  note_changes(call, 0);
+  commands_under_way_.store(true, std::memory_order_relaxed);
+}
+
+void memory_capture::lists_executed(uint64_t call,
+                                    std::span<const ze_command_list_handle_t> lists) {
+  if (call == 0) return;
+  const std::lock_guard lock(mutex_);
+  for (const auto list : lists) {
+    const auto state = lists_.find(list);
+    if (state == lists_.end()) continue;
+    for (const auto& source : state->second.plain_sources) note_source(call, source);
+  }
+  note_changes(call, 0);
+  commands_under_way_.store(true, std::memory_order_relaxed);
+}
+
+void memory_capture::waited(uint64_t call) {
+  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed) ||
+      !commands_under_way_.load(std::memory_order_relaxed))
+    return;
+  const std::lock_guard lock(mutex_);
+  note_changes(call, recording::memory_is_after_call);
+  commands_under_way_.store(false, std::memory_order_relaxed);
+}
+
+void memory_capture::note_source(uint64_t call, const address_range& source) {
+  for (uint64_t at = source.begin; at < source.end; at += source_piece_bytes) {
+    copy_.resize(std::min(source_piece_bytes, source.end - at));
+    if (!copy_memory(reinterpret_cast<const void*>(at), copy_)) return;
+    note(call, at, copy_, recording::memory_is_copy_source);
+  }
+}
+
+void memory_capture::note_changes(uint64_t call, uint8_t flags) {
+  if (watched_.empty()) return;
+  if (commands_under_way_.load(std::memory_order_relaxed))
+    flags = static_cast<uint8_t>(flags | recording::memory_may_be_devices);
+  watched_.note_changes([&](uint64_t address, std::span<const std::byte> content) {
+    note(call, address, content, static_cast<uint8_t>(flags | recording::memory_is_dirty_pages));
+  });
+}
+
+void memory_capture::note(uint64_t call, uint64_t address, std::span<const std::byte> content,
+                          uint8_t flags) {
+  thread_log& log = this_thread_log;
+  const auto hash = keep_blob(log, content);
+  if (!hash) return;
+  std::byte* place = log.reserve(sizeof(recording::memory_record), 0);
+  if (place == nullptr) return;
+  auto* record = reinterpret_cast<recording::memory_record*>(place);
+  record->header.kind = recording::record_kind::memory;
+  record->header.flags = flags;
+  record->call = call;
+  record->address = address;
+  record->bytes = content.size();
+  record->content = *hash;
+  log.publish(place, sizeof(*record));
+}
+
+}  // namespace zevent::recorder

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "api/recording_format.hpp"
+#include "recorder/watched_memory.hpp"
+
+namespace zevent::recorder {
+
+class thread_log;
+
+// Keeps what the memory held that commands read, so that a replay can give them the same.
+//
+//   plain host memory   the sources of copies: when the copy is appended to an immediate list, or
+//                       each time that the regular list is executed
+//   host and shared     the pages that changed (watched_memory): before commands that read memory
+//   allocations         are given to the device, and after the host has waited for commands
+//
+// The hooks tell it what happens. `call` is the place of the call in the part; calls that are not
+// recorded (0) are not looked at. Everything may be called from any thread.
+class memory_capture {
+ public:
+  explicit memory_capture(recording::memory_mode mode) : mode_(mode) {}
+
+  // The one of this process; null when no memory is kept. relaxed is enough: it is set before the
+  // first call is recorded.
+  static memory_capture* current() { return current_.load(std::memory_order_relaxed); }
+  static void make_current(memory_capture* capture) {
+    current_.store(capture, std::memory_order_relaxed);
+  }
+
+  // The host can write to it. Device memory is known too: it is not plain host memory.
+  enum class allocation_kind { host_visible, device };
+  void allocated(const void* address, uint64_t bytes, allocation_kind kind);
+  void freed(const void* address);
+
+  void list_created(ze_command_list_handle_t list, bool is_immediate);
+  void list_reset(ze_command_list_handle_t list);
+  void list_destroyed(ze_command_list_handle_t list);
+  void image_created(ze_image_handle_t image, const ze_image_desc_t& desc);
+  void image_destroyed(ze_image_handle_t image);
+
+  // Commands that read memory, as they are appended.
+  void copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
+                     uint64_t bytes);
+  void region_copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
+                            const ze_copy_region_t* region, uint32_t pitch, uint32_t slice_pitch);
+  void image_copy_appended(uint64_t call, ze_command_list_handle_t list, ze_image_handle_t image,
+                           const void* source, const ze_image_region_t* region, uint32_t pitch,
+                           uint32_t slice_pitch);
+  void reading_command_appended(uint64_t call, ze_command_list_handle_t list);
+
+  void lists_executed(uint64_t call, std::span<const ze_command_list_handle_t> lists);
+
+  // The host knows that some commands are done.
+  void waited(uint64_t call);
+
+ private:
+  struct list_state {
+    bool is_immediate = false;
+    std::vector<address_range> plain_sources;
+  };
+  struct image_state {
+    ze_image_desc_t desc;
+    uint32_t pixel_bytes;
+  };
+
+  bool is_plain(const address_range& range) const;  // mutex_ is held, as for the next three
+  void source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
+  void note_source(uint64_t call, const address_range& source);
+  void note_changes(uint64_t call, uint8_t flags);
+  void note(uint64_t call, uint64_t address, std::span<const std::byte> content, uint8_t flags);
+
+  static std::atomic<memory_capture*> current_;
+
+  const recording::memory_mode mode_;
+  // Whether there is anything to watch, for a look without the lock; relaxed: a thread that
+  // allocates and then submits sees its own store.
+  std::atomic<bool> watches_anything_{false};
+  // Whether commands were given to the device since the host last waited; relaxed, as above.
+  std::atomic<bool> commands_under_way_{false};
+
+  // Guards all below.
+  std::mutex mutex_;
+  std::map<uint64_t, uint64_t> known_ranges_;  // all allocations: address and end
+  watched_memory watched_;
+  std::unordered_map<ze_command_list_handle_t, list_state> lists_;
+  std::unordered_map<ze_image_handle_t, image_state> images_;
+  std::vector<std::byte> copy_;
+};
+
+}  // namespace zevent::recorder

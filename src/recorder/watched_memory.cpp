@@ -1,0 +1,173 @@
+#include "recorder/watched_memory.hpp"
+
+#define XXH_INLINE_ALL
+#include <sys/uio.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace zevent::recorder {
+namespace {
+
+uint64_t page_begin(uint64_t address) {
+  return address & ~(page_bytes - 1);
+}
+
+uint64_t page_end(uint64_t address) {
+  return page_begin(address + page_bytes - 1);
+}
+
+uint64_t hash_page(std::span<const std::byte> content) {
+  return XXH3_64bits(content.data(), content.size());
+}
+
+uint64_t hash_of_zeros(uint64_t bytes) {
+  static constexpr std::byte zeros[page_bytes] = {};
+  static const uint64_t whole_page = hash_page(zeros);
+  return bytes == page_bytes ? whole_page : hash_page({zeros, bytes});
+}
+
+address_range common(const address_range& a, const address_range& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+}  // namespace
+
+bool copy_memory(const void* source, std::span<std::byte> target) {
+  size_t done = 0;
+  while (done < target.size()) {
+    const iovec to{target.data() + done, target.size() - done};
+    const iovec from{const_cast<std::byte*>(static_cast<const std::byte*>(source)) + done,
+                     target.size() - done};
+    const ssize_t copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    if (copied > 0) {
+      done += static_cast<size_t>(copied);
+    } else if (copied < 0 && (errno == EPERM || errno == ENOSYS)) {
+      // Some containers forbid the call; then there is only trust in the program.
+      std::memcpy(target.data() + done, static_cast<const std::byte*>(source) + done,
+                  target.size() - done);
+      return true;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+address_range watched_memory::pages_of(const address_range& range) const {
+  return {page_begin(range.begin), page_end(range.end)};
+}
+
+bool watched_memory::shares_page(uint64_t page, const allocation& own) const {
+  auto next = allocations_.lower_bound(page);
+  for (; next != allocations_.end() && next->first < page + page_bytes; ++next)
+    if (&next->second != &own) return true;
+  next = allocations_.lower_bound(page);
+  if (next == allocations_.begin()) return false;
+  --next;
+  return &next->second != &own && next->second.range.end > page;
+}
+
+void watched_memory::add(uint64_t address, uint64_t bytes) {
+  if (bytes == 0 || allocations_.contains(address)) return;
+  allocation& own = allocations_[address];
+  own.range = {address, address + bytes};
+  address_range pages = pages_of(own.range);
+  own.page_hashes.assign(pages.size() / page_bytes, 0);
+  for (size_t i = 0; i < own.page_hashes.size(); ++i) {
+    const uint64_t page = pages.begin + i * page_bytes;
+    own.page_hashes[i] = hash_of_zeros(common(own.range, {page, page + page_bytes}).size());
+  }
+  // Pages at the edges that a neighbour has watched already stay as they are: what was written
+  // there since the last look is not forgotten.
+  if (shares_page(pages.begin, own)) pages.begin += page_bytes;
+  if (pages.begin < pages.end && shares_page(pages.end - page_bytes, own)) pages.end -= page_bytes;
+  own.is_watched = watch_ && (pages.begin < pages.end ? watch_->watch(pages) : watch_->works());
+}
+
+void watched_memory::remove(uint64_t address) {
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return;
+  const allocation& own = found->second;
+  address_range pages = pages_of(own.range);
+  if (shares_page(pages.begin, own)) pages.begin += page_bytes;
+  if (pages.begin < pages.end && shares_page(pages.end - page_bytes, own)) pages.end -= page_bytes;
+  if (own.is_watched && pages.begin < pages.end) watch_->unwatch(pages);
+  allocations_.erase(found);
+}
+
+// Neighbours may share a page: each page is asked for once, then every allocation is compared.
+void watched_memory::collect_written() {
+  written_.clear();
+  address_range run{0, 0};
+  const auto take = [&] {
+    if (run.size() == 0) return;
+    if (!watch_->take_written(run, written_)) written_.push_back(run);
+  };
+  for (const auto& [address, each] : allocations_) {
+    const address_range pages = pages_of(each.range);
+    if (!each.is_watched) {
+      written_.push_back(pages);
+    } else if (run.size() != 0 && pages.begin <= run.end) {
+      run.end = std::max(run.end, pages.end);
+    } else {
+      take();
+      run = pages;
+    }
+  }
+  take();
+  std::sort(written_.begin(), written_.end(),
+            [](const address_range& a, const address_range& b) { return a.begin < b.begin; });
+}
+
+void watched_memory::note_changes(const note_function& note) {
+  collect_written();
+  for (const address_range& pages : written_) {
+    auto each = allocations_.upper_bound(pages.begin);
+    if (each != allocations_.begin()) --each;
+    for (; each != allocations_.end() && each->first < pages.end; ++each) {
+      allocation& own = each->second;
+      const uint64_t origin = page_begin(own.range.begin);
+      address_range left = common(pages, pages_of(own.range));
+      while (left.begin < left.end) {
+        const uint64_t piece_end = origin + ((left.begin - origin) / piece_bytes + 1) * piece_bytes;
+        const address_range piece{left.begin, std::min(left.end, piece_end)};
+        note_piece(own, piece, note);
+        left.begin = piece.end;
+      }
+    }
+  }
+}
+
+void watched_memory::note_piece(allocation& from, address_range pages, const note_function& note) {
+  const address_range range = common(pages, from.range);
+  copy_.resize(range.size());
+  if (!copy_memory(reinterpret_cast<const void*>(range.begin), copy_)) return;
+  const uint64_t first_page = page_begin(from.range.begin);
+  uint64_t changed_from = 0;
+  bool in_run = false;
+  const auto end_run = [&](uint64_t end) {
+    if (!in_run) return;
+    in_run = false;
+    note(changed_from, std::span(copy_).subspan(changed_from - range.begin, end - changed_from));
+  };
+  for (uint64_t page = pages.begin; page < pages.end; page += page_bytes) {
+    const address_range part = common({page, page + page_bytes}, from.range);
+    const uint64_t hash =
+        hash_page(std::span(copy_).subspan(part.begin - range.begin, part.size()));
+    uint64_t& known = from.page_hashes[(page - first_page) / page_bytes];
+    if (hash == known) {
+      end_run(part.begin);
+    } else {
+      known = hash;
+      if (!in_run) changed_from = part.begin;
+      in_run = true;
+    }
+  }
+  end_run(range.end);
+}
+
+}  // namespace zevent::recorder

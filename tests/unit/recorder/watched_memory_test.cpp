@@ -1,0 +1,135 @@
+#include "recorder/watched_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+
+namespace zevent::recorder {
+namespace {
+
+constexpr uint64_t memory_bytes = 256 * page_bytes;
+
+// With the help of the kernel and without.
+class WatchedMemory : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    void* memory =
+        mmap(nullptr, memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    memory_ = static_cast<std::byte*>(memory);
+  }
+  void TearDown() override { munmap(memory_, memory_bytes); }
+
+  uint64_t at(uint64_t offset) const { return reinterpret_cast<uint64_t>(memory_) + offset; }
+
+  // What is noted now: offset and content.
+  std::map<uint64_t, std::vector<std::byte>> changes() {
+    std::map<uint64_t, std::vector<std::byte>> all;
+    watched_.note_changes([&](uint64_t address, std::span<const std::byte> content) {
+      all[address - at(0)] = {content.begin(), content.end()};
+    });
+    return all;
+  }
+
+  std::byte* memory_ = nullptr;
+  watched_memory watched_{GetParam()};
+};
+
+TEST_P(WatchedMemory, NotesWhatWasWrittenOnce) {
+  watched_.add(at(0), 10 * page_bytes);
+  EXPECT_TRUE(changes().empty());
+  memory_[2 * page_bytes + 5] = std::byte{7};
+  const auto noted = changes();
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted.begin()->first, 2 * page_bytes);
+  ASSERT_EQ(noted.begin()->second.size(), page_bytes);
+  EXPECT_EQ(noted.begin()->second[5], std::byte{7});
+  EXPECT_TRUE(changes().empty());
+}
+
+TEST_P(WatchedMemory, WritingTheSameValueIsNoChange) {
+  watched_.add(at(0), page_bytes);
+  memory_[0] = std::byte{7};
+  changes();
+  memory_[0] = std::byte{7};
+  EXPECT_TRUE(changes().empty());
+}
+
+TEST_P(WatchedMemory, IsCutToTheAllocation) {
+  watched_.add(at(100), 50);
+  std::memset(memory_, 0x11, page_bytes);
+  const auto noted = changes();
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted.begin()->first, 100u);
+  EXPECT_EQ(noted.begin()->second, std::vector<std::byte>(50, std::byte{0x11}));
+}
+
+TEST_P(WatchedMemory, NeighboursInOnePageAreBothNoted) {
+  watched_.add(at(0), 100);
+  watched_.add(at(200), 100);
+  memory_[0] = std::byte{1};
+  memory_[200] = std::byte{2};
+  EXPECT_EQ(changes().size(), 2u);
+  memory_[201] = std::byte{3};
+  watched_.add(at(400), 100);
+  const auto noted = changes();
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted.begin()->first, 200u);
+  watched_.remove(at(200));
+  memory_[0] = std::byte{9};
+  EXPECT_EQ(changes().size(), 1u);
+}
+
+TEST_P(WatchedMemory, LongRunsComeInPieces) {
+  watched_.add(at(0), 40 * page_bytes);
+  std::memset(memory_, 1, 40 * page_bytes);
+  const auto noted = changes();
+  ASSERT_EQ(noted.size(), 3u);
+  EXPECT_TRUE(noted.contains(watched_memory::piece_bytes));
+  EXPECT_TRUE(noted.contains(2 * watched_memory::piece_bytes));
+}
+
+TEST_P(WatchedMemory, MemoryThatIsGoneIsLeftOut) {
+  watched_.add(at(0), 4 * page_bytes);
+  memory_[0] = std::byte{1};
+  munmap(memory_, 4 * page_bytes);
+  EXPECT_TRUE(changes().empty());
+}
+
+// Whatever is written: putting the notes together gives the memory.
+TEST_P(WatchedMemory, NotesAddUpToTheMemory) {
+  std::mt19937 random(1);
+  std::vector<std::byte> rebuilt(memory_bytes);
+  std::map<uint64_t, uint64_t> allocations;  // offset, bytes
+  for (uint64_t offset = 0; offset < memory_bytes - 40'000;) {
+    const uint64_t bytes = 1 + random() % 30'000;
+    allocations[offset] = bytes;
+    offset += bytes + random() % 5'000;
+  }
+  for (const auto& [offset, bytes] : allocations) watched_.add(at(offset), bytes);
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 20; ++i) memory_[random() % memory_bytes] = std::byte(random());
+    for (const auto& [offset, content] : changes())
+      std::copy(content.begin(), content.end(), rebuilt.begin() + static_cast<ptrdiff_t>(offset));
+    for (const auto& [offset, bytes] : allocations)
+      ASSERT_EQ(std::memcmp(memory_ + offset, rebuilt.data() + offset, bytes), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EitherWay, WatchedMemory, testing::Bool());
+
+TEST(CopyMemory, SaysWhenThereIsNone) {
+  void* memory =
+      mmap(nullptr, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(static_cast<std::byte*>(memory) + page_bytes, page_bytes);
+  std::vector<std::byte> copy(2 * page_bytes);
+  EXPECT_FALSE(copy_memory(memory, copy));
+  EXPECT_TRUE(copy_memory(memory, std::span(copy).first(page_bytes)));
+  munmap(memory, page_bytes);
+}
+
+}  // namespace
+}  // namespace zevent::recorder
