@@ -41,9 +41,7 @@ struct event_scopes {
 class waitable_event {
  public:
   // For the C functions of Level Zero; null once moved from. Stays ours.
-  ze_event_handle_t handle() const noexcept {
-    return std::visit([](const auto& owner) -> ze_event_handle_t { return owner.get(); }, owner_);
-  }
+  ze_event_handle_t handle() const noexcept { return handle_; }
   explicit operator bool() const noexcept { return handle() != nullptr; }
   event_kind kind() const noexcept { return kind_; }
 
@@ -58,9 +56,17 @@ class waitable_event {
 
  protected:
   waitable_event(event_owner owner, event_kind kind) noexcept
-      : owner_(std::move(owner)), kind_(kind) {}
-  waitable_event(waitable_event&&) noexcept = default;
-  waitable_event& operator=(waitable_event&&) noexcept = default;
+      : owner_(std::move(owner)), handle_(handle_of(owner_)), kind_(kind) {}
+  waitable_event(waitable_event&& other) noexcept
+      : owner_(std::move(other.owner_)),
+        handle_(std::exchange(other.handle_, nullptr)),
+        kind_(other.kind_) {}
+  waitable_event& operator=(waitable_event&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    handle_ = std::exchange(other.handle_, nullptr);
+    kind_ = other.kind_;
+    return *this;
+  }
   ~waitable_event() = default;
 
   const event_owner& owner() const noexcept { return owner_; }
@@ -70,6 +76,7 @@ class waitable_event {
 
  private:
   event_owner owner_;
+  ze_event_handle_t handle_;  // what owner_ holds, at hand for ready()
   event_kind kind_;
 };
 

@@ -41,4 +41,8 @@ using imported_event = std::unique_ptr<event_object, close_event>;
 
 using event_owner = std::variant<owned_event, borrowed_event, imported_event>;
 
+inline ze_event_handle_t handle_of(const event_owner& owner) noexcept {
+  return std::visit([](const auto& held) -> ze_event_handle_t { return held.get(); }, owner);
+}
+
 }  // namespace zevent

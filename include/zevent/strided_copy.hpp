@@ -74,7 +74,8 @@ class dimension_list {
   static constexpr size_t inline_capacity = 4;
 
   void push_back(const copy_dimension& dimension);
-  void remove(size_t index) noexcept;  // keeps the order of the others
+  void insert_sorted(const copy_dimension& dimension);  // by destination stride, largest first
+  void remove(size_t index) noexcept;                   // keeps the order of the others
   size_t size() const noexcept { return size_; }
   copy_dimension* begin() noexcept { return data(); }
   copy_dimension* end() noexcept { return data() + size_; }
@@ -123,7 +124,7 @@ class copy_plan {
  private:
   friend copy_plan plan_strided_copy(const strided_shape& shape, uint64_t region_limit_bytes);
 
-  void choose_regions(dimension_list dimensions, uint64_t region_limit_bytes);
+  void choose_regions(const dimension_list& dimensions, uint64_t region_limit_bytes);
 
   dimension_list loops_;           // around the operation, outermost first
   copy_operation first_;           // the first operation

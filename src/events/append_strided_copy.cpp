@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* this_call = "append_strided_copy";
 
-[[noreturn]] void refuse(ze_result_t result, const std::string& reason) {
+[[noreturn, gnu::cold]] void refuse(ze_result_t result, const char* reason) {
   throw error(result, this_call, reason);
 }
 

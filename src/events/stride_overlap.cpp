@@ -27,6 +27,18 @@ interval solutions(interval range, wide sum, wide stride, wide lowest, wide high
           std::min(range.last, floor_divide(highest - sum, stride))};
 }
 
+// The case of ordinary arrays, where the search would find nothing: every stride is larger than all
+// that lies inside it. The sums are parts of the destination's span, which fits.
+bool is_nested(std::span<const copy_dimension> dimensions, uint64_t row_bytes) {
+  uint64_t inner_bytes = row_bytes;
+  for (size_t i = dimensions.size(); i-- > 0;) {
+    const auto stride = static_cast<uint64_t>(dimensions[i].destination_stride_bytes);
+    if (stride < inner_bytes) return false;
+    inner_bytes += (dimensions[i].extent - 1) * stride;
+  }
+  return true;
+}
+
 // Looks for differences d of indices, not all 0, such that |sum of d * stride| < row_bytes.
 class destination_search {
  public:
@@ -114,6 +126,7 @@ class difference_search {
 }  // namespace
 
 overlap destination_overlap(std::span<const copy_dimension> dimensions, uint64_t row_bytes) {
+  if (is_nested(dimensions, row_bytes)) return overlap::none;
   return destination_search(dimensions, row_bytes).run();
 }
 

@@ -1,7 +1,6 @@
 #include "zevent/strided_copy.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "events/stride_overlap.hpp"
 
@@ -10,7 +9,7 @@ namespace {
 
 constexpr const char* this_call = "plan_strided_copy";
 
-[[noreturn]] void refuse(ze_result_t result, const std::string& reason) {
+[[noreturn, gnu::cold]] void refuse(ze_result_t result, const char* reason) {
   throw error(result, this_call, reason);
 }
 
@@ -21,7 +20,7 @@ uint64_t magnitude(int64_t value) {
 // The bytes that one side touches. Every offset the planner computes later lies within, so that
 // nothing after this can overflow.
 byte_range touched_range(std::span<const uint64_t> extents, std::span<const int64_t> strides_bytes,
-                         uint64_t element_bytes, const char* side) {
+                         uint64_t element_bytes, const char* too_large) {
   uint64_t below = 0;
   uint64_t above = element_bytes;
   bool overflow = element_bytes > INT64_MAX;
@@ -34,13 +33,13 @@ byte_range touched_range(std::span<const uint64_t> extents, std::span<const int6
   uint64_t span = 0;
   overflow |= __builtin_add_overflow(below, above, &span);
   if (overflow || span > INT64_MAX) {
-    refuse(ZE_RESULT_ERROR_INVALID_SIZE,
-           std::string("the ") + side + " spans 2^63 bytes or more; check extents and strides");
+    refuse(ZE_RESULT_ERROR_INVALID_SIZE, too_large);
   }
   return {-static_cast<int64_t>(below), static_cast<int64_t>(above)};
 }
 
-// A dimension of the copy and, where it walks backwards, where it starts instead.
+// A dimension of the copy and, where it walks backwards, where it starts instead. The list stays
+// sorted by destination stride, largest first.
 void add_dimension(dimension_list& dimensions, copy_operation& start, copy_dimension dimension) {
   if (dimension.extent == 1) return;
   if (dimension.destination_stride_bytes == 0) {
@@ -54,7 +53,7 @@ void add_dimension(dimension_list& dimensions, copy_operation& start, copy_dimen
     dimension.source_stride_bytes = -dimension.source_stride_bytes;
     dimension.destination_stride_bytes = -dimension.destination_stride_bytes;
   }
-  dimensions.push_back(dimension);
+  dimensions.insert_sorted(dimension);
 }
 
 // Dimensions whose elements continue the row on both sides become part of it.
@@ -109,13 +108,29 @@ struct region_choice {
   }
 };
 
-// How many steps of `pitch` fit in the limit after the first `inner` bytes; 0 when not even one
-// region of that pitch is legal.
-uint64_t steps_within(uint64_t limit_bytes, uint64_t inner_bytes, int64_t pitch_bytes) {
-  if (pitch_bytes <= 0) return 0;
-  const auto pitch = static_cast<uint64_t>(pitch_bytes);
-  if (pitch < inner_bytes || pitch > limit_bytes) return 0;
-  return 1 + (limit_bytes - inner_bytes) / pitch;
+// How many of `extent` steps of `pitch` one region can take, each `inner` bytes long, on both
+// sides; 0 when a region of that pitch is not legal.
+uint64_t region_chunk(const copy_dimension& dimension, uint64_t source_inner_bytes,
+                      uint64_t destination_inner_bytes, uint64_t limit_bytes) {
+  if (dimension.source_stride_bytes <= 0) return 0;
+  const auto source_pitch = static_cast<uint64_t>(dimension.source_stride_bytes);
+  const auto destination_pitch = static_cast<uint64_t>(dimension.destination_stride_bytes);
+  if (source_pitch < source_inner_bytes || source_pitch > limit_bytes ||
+      destination_pitch < destination_inner_bytes || destination_pitch > limit_bytes) {
+    return 0;
+  }
+  // Within the spans, which fit.
+  const uint64_t steps = dimension.extent - 1;
+  if (source_inner_bytes + steps * source_pitch <= limit_bytes &&
+      destination_inner_bytes + steps * destination_pitch <= limit_bytes) {
+    return dimension.extent;
+  }
+  return 1 + std::min((limit_bytes - source_inner_bytes) / source_pitch,
+                      (limit_bytes - destination_inner_bytes) / destination_pitch);
+}
+
+uint64_t operations_for(uint64_t extent, uint64_t chunk) {
+  return chunk == extent ? 1 : (extent - 1) / chunk + 1;
 }
 
 uint64_t span_bytes(uint64_t inner_bytes, uint64_t extent, int64_t pitch_bytes) {
@@ -123,26 +138,20 @@ uint64_t span_bytes(uint64_t inner_bytes, uint64_t extent, int64_t pitch_bytes) 
 }
 
 region_choice rows_only(const copy_dimension& rows, uint64_t width_bytes, uint64_t limit_bytes) {
-  const uint64_t fit =
-      std::min(steps_within(limit_bytes, width_bytes, rows.source_stride_bytes),
-               steps_within(limit_bytes, width_bytes, rows.destination_stride_bytes));
-  if (fit == 0) return {};
-  const uint64_t chunk = std::min(fit, rows.extent);
-  return {&rows, nullptr, chunk, (rows.extent - 1) / chunk + 1, rows.extent};
+  const uint64_t chunk = region_chunk(rows, width_bytes, width_bytes, limit_bytes);
+  if (chunk == 0) return {};
+  return {&rows, nullptr, chunk, operations_for(rows.extent, chunk), rows.extent};
 }
 
-region_choice rows_and_slices(const copy_dimension& rows, const copy_dimension& slices,
-                              uint64_t width_bytes, uint64_t limit_bytes) {
-  const region_choice plane = rows_only(rows, width_bytes, limit_bytes);
-  if (plane.rows == nullptr || plane.operations != 1) return {};
-  const uint64_t source = span_bytes(width_bytes, rows.extent, rows.source_stride_bytes);
-  const uint64_t destination = span_bytes(width_bytes, rows.extent, rows.destination_stride_bytes);
-  const uint64_t fit =
-      std::min(steps_within(limit_bytes, source, slices.source_stride_bytes),
-               steps_within(limit_bytes, destination, slices.destination_stride_bytes));
-  if (fit == 0) return {};
-  const uint64_t chunk = std::min(fit, slices.extent);
-  return {&rows, &slices, chunk, (slices.extent - 1) / chunk + 1, rows.extent * slices.extent};
+// `plane` is the choice of the rows alone, which must fit in one operation.
+region_choice with_slices(const region_choice& plane, const copy_dimension& slices,
+                          uint64_t width_bytes, uint64_t limit_bytes) {
+  const copy_dimension& rows = *plane.rows;
+  const uint64_t chunk = region_chunk(
+      slices, span_bytes(width_bytes, rows.extent, rows.source_stride_bytes),
+      span_bytes(width_bytes, rows.extent, rows.destination_stride_bytes), limit_bytes);
+  if (chunk == 0) return {};
+  return {&rows, &slices, chunk, operations_for(slices.extent, chunk), rows.extent * slices.extent};
 }
 
 // The best use of one region; a simpler operation wins where it costs no more.
@@ -157,10 +166,10 @@ region_choice best_region(const dimension_list& dimensions, uint64_t width_bytes
     consider(rows_only(dimensions[i], width_bytes, limit_bytes));
   }
   for (size_t i = dimensions.size(); i-- > 0;) {
+    const region_choice plane = rows_only(dimensions[i], width_bytes, limit_bytes);
+    if (plane.rows == nullptr || plane.operations != 1) continue;
     for (size_t j = dimensions.size(); j-- > 0;) {
-      if (i != j) {
-        consider(rows_and_slices(dimensions[i], dimensions[j], width_bytes, limit_bytes));
-      }
+      if (i != j) consider(with_slices(plane, dimensions[j], width_bytes, limit_bytes));
     }
   }
   return best;
@@ -178,6 +187,14 @@ void dimension_list::push_back(const copy_dimension& dimension) {
     heap_.push_back(dimension);
   }
   ++size_;
+}
+
+void dimension_list::insert_sorted(const copy_dimension& dimension) {
+  push_back(dimension);
+  for (copy_dimension* at = end() - 1; at != begin(); --at) {
+    if (at[-1].destination_stride_bytes >= at->destination_stride_bytes) break;
+    std::swap(at[-1], *at);
+  }
 }
 
 void dimension_list::remove(size_t index) noexcept {
@@ -198,9 +215,11 @@ copy_plan plan_strided_copy(const strided_shape& shape, uint64_t region_limit_by
   if (std::find(shape.extents.begin(), shape.extents.end(), 0u) != shape.extents.end()) return plan;
 
   plan.source_range_ =
-      touched_range(shape.extents, shape.source_strides_bytes, shape.element_bytes, "source");
-  plan.destination_range_ = touched_range(shape.extents, shape.destination_strides_bytes,
-                                          shape.element_bytes, "destination");
+      touched_range(shape.extents, shape.source_strides_bytes, shape.element_bytes,
+                    "the source spans 2^63 bytes or more; check extents and strides");
+  plan.destination_range_ =
+      touched_range(shape.extents, shape.destination_strides_bytes, shape.element_bytes,
+                    "the destination spans 2^63 bytes or more; check extents and strides");
   dimension_list dimensions;
   for (size_t i = 0; i < rank; ++i) {
     add_dimension(
@@ -209,9 +228,6 @@ copy_plan plan_strided_copy(const strided_shape& shape, uint64_t region_limit_by
   }
   plan.first_.width_bytes = merge_into_row(dimensions, shape.element_bytes);
   merge_dimensions(dimensions);
-  std::sort(dimensions.begin(), dimensions.end(), [](const auto& a, const auto& b) {
-    return a.destination_stride_bytes > b.destination_stride_bytes;
-  });
   switch (destination_overlap({dimensions.begin(), dimensions.end()}, plan.first_.width_bytes)) {
     case overlap::none:
       break;
@@ -223,11 +239,11 @@ copy_plan plan_strided_copy(const strided_shape& shape, uint64_t region_limit_by
              "the destination's strides are too entangled to tell whether elements overlap; copy "
              "in several steps");
   }
-  plan.choose_regions(std::move(dimensions), std::min<uint64_t>(region_limit_bytes, UINT32_MAX));
+  plan.choose_regions(dimensions, std::min<uint64_t>(region_limit_bytes, UINT32_MAX));
   return plan;
 }
 
-void copy_plan::choose_regions(dimension_list dimensions, uint64_t region_limit_bytes) {
+void copy_plan::choose_regions(const dimension_list& dimensions, uint64_t region_limit_bytes) {
   const region_choice region = best_region(dimensions, first_.width_bytes, region_limit_bytes);
   // No element overlaps another, so this is less than the span, which fits.
   total_bytes_ = first_.width_bytes;
