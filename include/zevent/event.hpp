@@ -46,7 +46,13 @@ class waitable_event {
   event_kind kind() const noexcept { return kind_; }
 
   // Whether the event is signalled now. Neither blocks nor allocates.
-  bool ready() const;
+  bool ready() const {
+    const ze_event_handle_t event = live_handle("zeEventQueryStatus");
+    const ze_result_t status = zeEventQueryStatus(event);
+    if (status == ZE_RESULT_SUCCESS) return true;
+    if (status != ZE_RESULT_NOT_READY) throw_failed_query(status);
+    return false;
+  }
 
   // Until it is signalled.
   void wait() const;
@@ -72,9 +78,16 @@ class waitable_event {
   const event_owner& owner() const noexcept { return owner_; }
 
   // The handle, or an error in the name of `call` when there is none.
-  ze_event_handle_t live_handle(const char* call) const;
+  ze_event_handle_t live_handle(const char* call) const {
+    if (handle_ == nullptr) [[unlikely]]
+      throw_moved_from(call);
+    return handle_;
+  }
 
  private:
+  [[noreturn]] static void throw_moved_from(const char* call);
+  [[noreturn]] static void throw_failed_query(ze_result_t result);
+
   event_owner owner_;
   ze_event_handle_t handle_;  // what owner_ holds, at hand for ready()
   event_kind kind_;

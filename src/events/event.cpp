@@ -15,17 +15,12 @@ void close_event::operator()(ze_event_handle_t event) const noexcept {
   close(event);
 }
 
-ze_event_handle_t waitable_event::live_handle(const char* call) const {
-  const ze_event_handle_t event = handle();
-  if (event == nullptr) [[unlikely]] {
-    throw error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, call, "the event was moved from");
-  }
-  return event;
+void waitable_event::throw_moved_from(const char* call) {
+  throw error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, call, "the event was moved from");
 }
 
-bool waitable_event::ready() const {
-  constexpr auto call = "zeEventQueryStatus";
-  return check_ready(zeEventQueryStatus(live_handle(call)), call);
+void waitable_event::throw_failed_query(ze_result_t result) {
+  throw error(result, "zeEventQueryStatus");
 }
 
 void waitable_event::wait() const {
