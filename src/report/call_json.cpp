@@ -1,0 +1,240 @@
+#include "report/call_json.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "api/call_codec.hpp"
+#include "api/print.hpp"
+#include "trace/blob_store.hpp"
+
+namespace zevent::report {
+namespace {
+
+using api::type_kind;
+using api::value;
+using api::value_form;
+
+// Longer runs of bytes are only counted: who wants them reads the blobs.
+constexpr size_t most_bytes_shown = 256;
+
+class value_writer {
+ public:
+  value_writer(const trace::trace_file& trace, const object_namer& names, const trace::call& by,
+               api::call_side side, json_writer& out)
+      : model_(trace.model()), names_(names), by_(by), side_(side), out_(out) {}
+
+  void write(const value& v) {
+    switch (v.form) {
+      case value_form::absent:
+        return out_.null();
+      case value_form::scalar:
+        return number(*v.declared, v.bits);
+      case value_form::pointer:
+        if (!v.items.empty()) return write(v.items.front());
+        return address(v.bits);
+      case value_form::record:
+        return record(v);
+      case value_form::raw:
+        return raw(v);
+      case value_form::list:
+      case value_form::runs:
+        out_.begin_array();
+        for (const auto& item : v.items) write(item);
+        return out_.end_array();
+      case value_form::bytes:
+        return bytes(v.bytes);
+      case value_form::text:
+        return out_.string(v.text());
+      case value_form::blob:
+        out_.begin_object();
+        out_.member("bytes", v.bits);
+        out_.member("blob", hexadecimal(v.bytes));
+        return out_.end_object();
+      case value_form::unknown_chain:
+        out_.begin_object();
+        out_.member("unknown_stype", v.bits);
+        return out_.end_object();
+    }
+  }
+
+  void number(const api::type& t, uint64_t bits) {
+    switch (t.kind) {
+      case type_kind::unsigned_integer:
+      case type_kind::character:
+        return out_.number(bits);
+      case type_kind::signed_integer: {
+        const unsigned unused = 64 - 8 * std::clamp(t.size_bytes, 1u, 8u);
+        return out_.number(static_cast<int64_t>(bits << unused) >> unused);
+      }
+      case type_kind::floating:
+        if (t.size_bytes == 4)
+          return out_.number(double{std::bit_cast<float>(static_cast<uint32_t>(bits))});
+        return out_.number(std::bit_cast<double>(bits));
+      case type_kind::boolean:
+        return out_.boolean(bits != 0);
+      case type_kind::enumeration:
+      case type_kind::flags:
+        return out_.string(
+            print_value(model_, {.form = value_form::scalar, .declared = &t, .bits = bits}));
+      case type_kind::handle:
+        if (bits == 0) return out_.null();
+        return out_.string(names_.handle(by_, model_.handles[t.index], bits, side_));
+      default:
+        return address(bits);
+    }
+  }
+
+ private:
+  static std::string hexadecimal(std::span<const std::byte> bytes) {
+    std::string text;
+    for (const auto byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    return text;
+  }
+
+  void address(uint64_t bits) {
+    if (bits == 0) return out_.null();
+    const auto name = names_.address(by_, bits, side_);
+    out_.string(name.empty() ? fmt::format("{:#x}", bits) : name);
+  }
+
+  void bytes(std::span<const std::byte> run) {
+    out_.begin_object();
+    out_.member("bytes", uint64_t{run.size()});
+    if (run.size() <= most_bytes_shown) out_.member("hex", hexadecimal(run));
+    out_.end_object();
+  }
+
+  void record(const value& v) {
+    out_.begin_object();
+    for (const auto& field : v.items) {
+      out_.key(field.origin->name);
+      write(field);
+    }
+    out_.end_object();
+  }
+
+  void raw(const value& v) {
+    if (v.declared->kind == type_kind::character)
+      return out_.string(v.text().substr(0, v.text().find('\0')));
+    if (api::is_byte(*v.declared) || v.declared->kind == type_kind::record) return bytes(v.bytes);
+    out_.begin_array();
+    for (size_t i = 0; i < v.element_count(); ++i) number(*v.declared, v.element(i));
+    out_.end_array();
+  }
+
+  const api::model& model_;
+  const object_namer& names_;
+  const trace::call& by_;
+  api::call_side side_;
+  json_writer& out_;
+};
+
+bool returns_result(const api::model& model, const api::function& function) {
+  return model.types[function.result_type].name == "ze_result_t";
+}
+
+}  // namespace
+
+std::string_view name_of(model::awaited::reason why) {
+  switch (why) {
+    case model::awaited::reason::signal:
+      return "signal";
+    case model::awaited::reason::host_signal:
+      return "host signal";
+    case model::awaited::reason::later_signal:
+      return "later signal";
+    case model::awaited::reason::nothing:
+      return "nothing";
+    case model::awaited::reason::in_order:
+      return "in order";
+  }
+  return "";
+}
+
+void call_json::write_half(const trace::call& each, const result<api::call_values>& values,
+                           api::call_side side, json_writer& out) const {
+  if (!values) return out.null();
+  value_writer writer(trace_, names_, each, side, out);
+  out.begin_object();
+  for (size_t i = 0; i < values->parameters.size(); ++i) {
+    const auto& parameter = values->parameters[i];
+    if (parameter.form == value_form::absent) continue;
+    out.key(values->callee->parameters[i].name);
+    writer.write(parameter);
+  }
+  const auto& function = trace_.function(each);
+  if (side == api::call_side::came_out && !returns_result(trace_.model(), function)) {
+    out.key("returned");
+    writer.number(trace_.model().types[function.result_type], values->returned);
+  }
+  out.end_object();
+}
+
+std::string call_json::inputs(const trace::call& each, trace::call_arguments arguments) const {
+  std::string text;
+  json_writer out(text);
+  write_half(each, decode_inputs(trace_.model(), trace_.function(each), arguments.inputs),
+             api::call_side::went_in, out);
+  return text;
+}
+
+std::string call_json::outputs(const trace::call& each, trace::call_arguments arguments) const {
+  std::string text;
+  json_writer out(text);
+  write_half(each, decode_outputs(trace_.model(), trace_.function(each), arguments.outputs),
+             api::call_side::came_out, out);
+  return text;
+}
+
+void call_json::write_waits(const trace::call& each, json_writer& out) const {
+  const auto waits = waits_->of(each.number);
+  if (waits.empty()) return;
+  out.key("waits_for");
+  out.begin_array();
+  for (const auto& wait : waits) {
+    out.begin_object();
+    out.member("why", name_of(wait.why));
+    if (wait.why != model::awaited::reason::nothing) {
+      out.member("call", number_of(wait.call));
+      const auto command = waits_->command_name(wait.call);
+      if (!command.empty()) out.member("command", command);
+    }
+    if (wait.event) out.member("event", trace_.objects().name(*wait.event, trace_.model()));
+    out.end_object();
+  }
+  out.end_array();
+}
+
+std::string call_json::object(const trace::call& each, trace::call_arguments arguments) const {
+  const auto& model = trace_.model();
+  const auto& function = trace_.function(each);
+  std::string text;
+  json_writer out(text);
+  out.begin_object();
+  out.member("call", number_of(each.number));
+  out.member("process", trace_.process_of(each) + 1);
+  out.member("thread", each.thread + 1);
+  out.member("start_ns", each.start_ns);
+  out.key("duration_ns");
+  each.returned() ? out.number(each.duration_ns) : out.null();
+  out.member("function", function.name);
+  out.key("in");
+  write_half(each, decode_inputs(model, function, arguments.inputs), api::call_side::went_in, out);
+  if (!arguments.outputs.empty()) {
+    out.key("out");
+    write_half(each, decode_outputs(model, function, arguments.outputs), api::call_side::came_out,
+               out);
+  }
+  out.key("result");
+  if (each.returned() && returns_result(model, function))
+    out.string(print_result(model, each.result));
+  else
+    out.null();
+  if (each.injected()) out.member("injected", true);
+  if (waits_ != nullptr) write_waits(each, out);
+  out.end_object();
+  return text;
+}
+
+}  // namespace zevent::report
