@@ -16,11 +16,10 @@ using reason = model::awaited::reason;
 // "waits for #218 launch add (event_3)".
 std::string wait_text(const trace::trace_file& trace, const model::append_waits& waits,
                       const model::awaited& wait, bool by_command) {
-  const auto event =
-      wait.event ? trace.objects().name(*wait.event, trace.model()) : std::string();
+  const auto event = wait.event ? trace.objects().name(*wait.event, trace.model()) : std::string();
   const auto command = waits.command_name(wait.call);
-  const auto call = fmt::format("#{}{}{}", number_of(wait.call), command.empty() ? "" : " ",
-                                command);
+  const auto call =
+      fmt::format("#{}{}{}", number_of(wait.call), command.empty() ? "" : " ", command);
   const auto verb = by_command ? "waits for" : "signalled by";
   switch (wait.why) {
     case reason::signal:
@@ -63,8 +62,8 @@ std::vector<trace::file_damage> show(const trace::trace_file& trace,
     if (!waits) continue;
     const bool by_command = !waits->command_name(each->number).empty();
     for (const auto& wait : waits->of(each->number))
-      out.line(indentation + paint(wait_text(trace, *waits, wait, by_command), colour::cyan,
-                                   options.coloured));
+      out.line(indentation +
+               paint(wait_text(trace, *waits, wait, by_command), colour::cyan, options.coloured));
   }
   out.flush();
   return {reader.damage().begin(), reader.damage().end()};

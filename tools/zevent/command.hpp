@@ -28,6 +28,7 @@ action declare_doctor(CLI::App& line);
 action declare_record(CLI::App& line);
 action declare_replay(CLI::App& line);
 action declare_run(CLI::App& line);
+action declare_show(CLI::App& line);
 
 // Exit statuses besides the verb's own.
 inline constexpr int exit_usage = 2;

@@ -17,7 +17,9 @@ namespace {
 constexpr std::array verbs = {
     verb{"run", "[options] -- PROGRAM [arguments]", "run a program on the software driver",
          declare_run},
-    verb{"record", "[options] -- PROGRAM [arguments]", "record what a program does", declare_record},
+    verb{"record", "[options] -- PROGRAM [arguments]", "record what a program does",
+         declare_record},
+    verb{"show", "[options] TRACE [FILTER]", "print the calls of a trace", declare_show},
     verb{"replay", "[options] TRACE", "make the recorded calls again and compare the results",
          declare_replay},
     verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},

@@ -13,8 +13,8 @@ namespace CLI {
 class App;
 }
 
-// What the verbs that read a trace have in common: TRACE and FILTER on the command line, a bar while
-// a recording is packed, warnings about what is not whole.
+// What the verbs that read a trace have in common: TRACE and FILTER on the command line, a bar
+// while a recording is packed, warnings about what is not whole.
 namespace zevent::tool {
 
 struct trace_argument {

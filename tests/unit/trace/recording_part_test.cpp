@@ -61,7 +61,8 @@ TEST(recording_part, call_under_way_is_there_as_not_returned) {
   file.segment();
   file.thread(1, 0);
   file.call(1, 1000, 0, "hangs");
-  const auto calls = calls_of(parsed(file));
+  const auto part = parsed(file);
+  const auto calls = calls_of(part);
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_FALSE(calls[0].returned);
   EXPECT_EQ(text_of(calls[0].inputs), "hangs");
@@ -73,7 +74,8 @@ TEST(recording_part, death_between_completion_and_return_counts_as_not_returned)
   file.thread(1, 0);
   const auto place = file.call(1, 1000, 0);
   file.completion(place, 1100, "out");
-  const auto calls = calls_of(parsed(file));
+  const auto part = parsed(file);
+  const auto calls = calls_of(part);
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_FALSE(calls[0].returned);
   EXPECT_TRUE(calls[0].outputs.empty());
@@ -85,7 +87,8 @@ TEST(recording_part, long_duration_is_taken_from_the_completion) {
   file.thread(1, 0);
   const auto place = file.call(1, 1000, returned_word(0, UINT64_MAX / 2));
   file.completion(place, 9'000'000'000'000);
-  const auto calls = calls_of(parsed(file));
+  const auto part = parsed(file);
+  const auto calls = calls_of(part);
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_TRUE(calls[0].returned);
   EXPECT_EQ(calls[0].end_ticks, 9'000'000'000'000u);
@@ -101,7 +104,8 @@ TEST(recording_part, calls_made_inside_of_a_call_leave_its_outputs_alone) {
     if (i % 2 == 0) file.completion(inner, 1002 + i, "inner");
   }
   file.completion(outer, 101'000, "outer");
-  const auto calls = calls_of(parsed(file));
+  const auto part = parsed(file);
+  const auto calls = calls_of(part);
   ASSERT_EQ(calls.size(), 501u);
   EXPECT_EQ(text_of(calls[0].outputs), "outer");
   EXPECT_TRUE(calls[1].injected);

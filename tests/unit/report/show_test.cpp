@@ -1,0 +1,151 @@
+#include "report/show.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "story.hpp"
+
+namespace zevent::report {
+namespace {
+
+std::vector<std::string> lines_of(const trace::trace_file& trace, std::string_view filter = "",
+                                  show_options options = {}) {
+  const int descriptor = memfd_create("shown", MFD_CLOEXEC);
+  trace::call_filter chosen;
+  if (!filter.empty()) {
+    auto compiled = trace::call_filter::compile(filter, trace.names());
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    chosen = *compiled;
+  }
+  {
+    text_output out(descriptor);
+    EXPECT_TRUE(show(trace, chosen, options, out).empty());
+  }
+  std::string text(static_cast<size_t>(lseek(descriptor, 0, SEEK_END)), '\0');
+  EXPECT_EQ(pread(descriptor, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  close(descriptor);
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class show_story : public testing::Test {
+ protected:
+  trace::story story_;
+  trace::trace_file trace_ = trace::packed({&story_.program});
+};
+
+TEST_F(show_story, one_aligned_line_a_call) {
+  const auto lines = lines_of(trace_);
+  ASSERT_EQ(lines.size(), 13u);
+  EXPECT_EQ(lines[3],
+            " 3 T1  0.000003000     50 ns  zeEventCreate(hEventPool=0x90, desc={index=0, signal=0, "
+            "wait=0}, phEvent=→event_0) → SUCCESS");
+  EXPECT_EQ(lines[7],
+            " 7 T1  0.000008000    100 ns  zeEventQueryStatus(hEvent=event_1) → NOT_READY");
+  EXPECT_EQ(lines[8],
+            " 8 T1  0.000009000   2.00 ms  zeEventHostSynchronize(hEvent=event_1, "
+            "timeout=UINT64_MAX) → SUCCESS");
+  EXPECT_EQ(lines[12],
+            "12 T2  0.002049000         -  zeEventHostSynchronize(hEvent=event_1, "
+            "timeout=UINT64_MAX) → (did not return)");
+}
+
+TEST_F(show_story, memory_is_named) {
+  const auto lines = lines_of(trace_, "zeCommandListAppendMemoryCopy");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("dstptr=memory_0, srcptr=memory_1, size=4096"), std::string::npos)
+      << lines[0];
+}
+
+TEST_F(show_story, handles_by_value_or_both) {
+  EXPECT_NE(lines_of(trace_, "7", {.handles = handle_style::values})[0].find("hEvent=0xe1"),
+            std::string::npos);
+  EXPECT_NE(lines_of(trace_, "7", {.handles = handle_style::both})[0].find("hEvent=event_1(0xe1)"),
+            std::string::npos);
+}
+
+TEST_F(show_story, filters_choose_calls) {
+  EXPECT_EQ(lines_of(trace_, "append").size(), 2u);
+  EXPECT_EQ(lines_of(trace_, "failed").size(), 1u);
+  EXPECT_EQ(lines_of(trace_, "unreturned").size(), 1u);
+  EXPECT_EQ(lines_of(trace_, ">1ms").size(), 1u);
+  EXPECT_EQ(lines_of(trace_, "thread 2").size(), 1u);
+  EXPECT_EQ(lines_of(trace_, "5-7").size(), 3u);
+  EXPECT_EQ(lines_of(trace_, "zeEvent* and not (query or 10-)").size(), 3u);
+}
+
+TEST_F(show_story, waits_are_named_below_the_call) {
+  const auto lines = lines_of(trace_, "append or zeEventHostSynchronize", {.waits = true});
+  ASSERT_EQ(lines.size(), 8u);
+  const std::string indentation(34, ' ');
+  EXPECT_EQ(lines[2], indentation + "waits for #5 fill 4096 bytes (event_0)");
+  EXPECT_EQ(lines[3], indentation + "comes after #5 fill 4096 bytes (in-order list)");
+  EXPECT_EQ(lines[5], indentation + "signalled by #6 copy 4096 bytes (event_1)");
+}
+
+TEST_F(show_story, json_lines_are_json) {
+  const auto lines = lines_of(trace_, "", {.json = true, .waits = true});
+  ASSERT_EQ(lines.size(), 13u);
+  const auto create = nlohmann::json::parse(lines[3]);
+  EXPECT_EQ(create["call"], 3);
+  EXPECT_EQ(create["thread"], 1);
+  EXPECT_EQ(create["function"], "zeEventCreate");
+  EXPECT_EQ(create["start_ns"], 3000);
+  EXPECT_EQ(create["duration_ns"], 50);
+  EXPECT_EQ(create["in"]["desc"]["index"], 0);
+  EXPECT_EQ(create["out"]["phEvent"], "event_0");
+  EXPECT_EQ(create["result"], "SUCCESS");
+
+  const auto copy = nlohmann::json::parse(lines[6]);
+  EXPECT_EQ(copy["in"]["phWaitEvents"], nlohmann::json::array({"event_0"}));
+  EXPECT_EQ(copy["waits_for"][0]["call"], 5);
+  EXPECT_EQ(copy["waits_for"][0]["why"], "signal");
+  EXPECT_EQ(copy["waits_for"][0]["command"], "fill 4096 bytes");
+  EXPECT_EQ(copy["waits_for"][0]["event"], "event_0");
+
+  const auto hung = nlohmann::json::parse(lines[12]);
+  EXPECT_TRUE(hung["duration_ns"].is_null());
+  EXPECT_TRUE(hung["result"].is_null());
+  EXPECT_FALSE(hung.contains("out"));
+}
+
+TEST_F(show_story, colours_leave_the_text_as_it_is) {
+  const auto plain = lines_of(trace_);
+  auto coloured = lines_of(trace_, "", {.coloured = true});
+  for (size_t i = 0; i < plain.size(); ++i) {
+    auto& line = coloured[i];
+    EXPECT_NE(line.find("\x1b["), std::string::npos);
+    for (size_t at; (at = line.find('\x1b')) != std::string::npos;)
+      line.erase(at, line.find('m', at) - at + 1);
+    EXPECT_EQ(line, plain[i]);
+  }
+}
+
+TEST(show, several_processes_are_told_apart) {
+  trace::story first, second;
+  second.program.file.header().process_id = 200;
+  const auto trace = trace::packed({&first.program, &second.program});
+  const auto lines = lines_of(trace, "0-1");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find(" P1 T1  "), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find(" P2 T2  "), std::string::npos) << lines[1];
+}
+
+TEST(show, injected_calls_are_hidden_until_asked_for) {
+  trace::fake_program program;
+  program.file.call(0, 1000, recording::returned_word(0, 1), {}, recording::call_is_injected);
+  const auto trace = trace::packed({&program});
+  EXPECT_TRUE(lines_of(trace).empty());
+  const auto lines = lines_of(trace, "injected", {.injected = true});
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("(injected) "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace zevent::report
