@@ -26,7 +26,7 @@ void allocation_registry::add(std::shared_ptr<allocation> added) {
 
 std::shared_ptr<allocation> allocation_registry::find(const void* address) const {
   const auto value = reinterpret_cast<uintptr_t>(address);
-  const std::shared_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   auto next = by_base_.upper_bound(value);
   if (next == by_base_.begin()) return nullptr;
   const auto& candidate = std::prev(next)->second;

@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 
 #include "driver/context.hpp"
+#include "driver/fork_safety.hpp"
 #include "driver/ipc.hpp"
 #include "driver/shared_heap.hpp"
 
@@ -47,7 +46,7 @@ class allocation_registry {
   uint64_t allocated_bytes() const { return allocated_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  mutable std::shared_mutex mutex_;  // guards by_base_
+  mutable fork_safe_mutex mutex_{fork_safe_mutex::rank::inner};  // guards by_base_
   std::map<uintptr_t, std::shared_ptr<allocation>> by_base_;
   std::atomic<uint64_t> allocated_bytes_{0};  // of the heap; relaxed: only reported
   std::atomic<uint64_t> next_id_{1};

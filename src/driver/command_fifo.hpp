@@ -37,6 +37,9 @@ class command_fifo {
     last_ = std::exchange(other.last_, nullptr);
   }
 
+  // Leaves the commands to nobody.
+  void forget() { first_ = nullptr; }
+
   void clear() {
     while (!is_empty()) pop();
   }

@@ -1,32 +1,19 @@
 #include "driver/engine.hpp"
 
-#include <pthread.h>
-
 #include "base/futex.hpp"
 #include "driver/engine_thread.hpp"
 #include "driver/parking_lot.hpp"
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
+
 engine& engine::instance() {
   static auto* only = new engine;
   return *only;
 }
 
 engine::engine() {
-  pthread_atfork(
-      [] {
-        instance().prepare_fork();
-        parking_lot::instance().prepare_fork();
-      },
-      [] {
-        parking_lot::instance().finish_fork_in_parent();
-        instance().finish_fork_in_parent();
-      },
-      [] {
-        parking_lot::instance().finish_fork_in_child();
-        instance().finish_fork_in_child();
-      });
+  run_in_child_of_fork([] { instance().forget_after_fork(); });
 }
 
 void engine::make_ready(stream& ready) {
@@ -94,20 +81,11 @@ stream* engine::next_for(worker& self) {
   return self.assigned;
 }
 
-void engine::prepare_fork() {
-  mutex_.lock();
-}
-
-void engine::finish_fork_in_parent() {
-  mutex_.unlock();
-}
-
 // The child has none of the threads; they are started anew with its first submission.
-void engine::finish_fork_in_child() {
+void engine::forget_after_fork() {
   idle_ = nullptr;
   first_ready_ = nullptr;
   worker_count_ = 0;
-  mutex_.unlock();
 }
 
 }  // namespace zevent::driver

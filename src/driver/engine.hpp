@@ -2,7 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
+
+#include "driver/fork_safety.hpp"
 
 namespace zevent::driver {
 
@@ -22,10 +23,6 @@ class engine {
   // Runs the stream soon. The caller's reference goes with it.
   void make_ready(stream& ready);
 
-  void prepare_fork();
-  void finish_fork_in_parent();
-  void finish_fork_in_child();
-
  private:
   struct worker {
     static constexpr uint32_t awake = 0;   // at the doorbell, looking
@@ -40,12 +37,13 @@ class engine {
   static constexpr uint32_t most_workers = 64;
 
   engine();
+  void forget_after_fork();
   bool start_worker(stream& first);
   void work_here(stream& ready);
   stream* next_for(worker& self);
   void work(stream* first);
 
-  std::mutex mutex_;  // guards all below
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::engine};  // guards all below
   worker* idle_ = nullptr;
   stream* first_ready_ = nullptr;
   stream* last_ready_ = nullptr;

@@ -1,7 +1,8 @@
 #include "driver/in_order_counter.hpp"
 
-#include <mutex>
 #include <utility>
+
+#include "driver/fork_safety.hpp"
 
 namespace zevent::driver {
 
@@ -30,7 +31,7 @@ class in_order_counter_store {
   }
 
  private:
-  std::mutex mutex_;  // guards free_
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::counters};  // guards free_
   in_order_counter* free_ = nullptr;
 };
 

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <mutex>
 
 #include "base/checked_cast.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/fork_safety.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -99,7 +99,8 @@ int find_memory(const ipc_handle& handle) {
 
 // Who gave out which descriptor.
 struct export_table {
-  std::mutex mutex;  // guards the map and the fields of every ipc_export
+  fork_safe_mutex mutex{
+      fork_safe_mutex::rank::inner};  // guards the map and the fields of every ipc_export
   std::map<int, ipc_export*> by_descriptor;
 
   static export_table& instance() {

@@ -4,6 +4,7 @@
 
 #include "driver/allocation.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/fork_safety.hpp"
 #include "driver/stream.hpp"
 #include "driver_entry.hpp"
 
@@ -106,7 +107,7 @@ class deferred_frees {
     }
   }
 
-  std::mutex mutex_;  // guards waiting_
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::outer};  // guards waiting_
   std::deque<waiting_free> waiting_;
 };
 

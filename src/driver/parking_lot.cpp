@@ -29,6 +29,10 @@ parking_lot& parking_lot::instance() {
   return *lot;
 }
 
+parking_lot::parking_lot() {
+  run_in_child_of_fork([] { instance().forget_after_fork(); });
+}
+
 parking_lot::bucket& parking_lot::bucket_of(const std::atomic<uint64_t>* value) {
   return buckets_[(reinterpret_cast<uintptr_t>(value) >> 4) % bucket_count];
 }
@@ -125,20 +129,9 @@ void parking_lot::poll_forever() {
   }
 }
 
-void parking_lot::prepare_fork() {
-  for (bucket& home : buckets_) home.mutex.lock();
-}
-
-void parking_lot::finish_fork_in_parent() {
-  for (bucket& home : buckets_) home.mutex.unlock();
-}
-
 // What was parked belongs to the parent's threads.
-void parking_lot::finish_fork_in_child() {
-  for (bucket& home : buckets_) {
-    home.first = nullptr;
-    home.mutex.unlock();
-  }
+void parking_lot::forget_after_fork() {
+  for (bucket& home : buckets_) home.first = nullptr;
   polled_ = 0;
   poller_runs_ = false;
 }

@@ -3,8 +3,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 
+#include "driver/fork_safety.hpp"
 #include "driver/sync_cell.hpp"
 
 namespace zevent::driver {
@@ -30,10 +30,6 @@ class parking_lot {
   // Makes those streams ready whose points in this cell are reached.
   void unpark(sync_cell& cell);
 
-  void prepare_fork();
-  void finish_fork_in_parent();
-  void finish_fork_in_child();
-
   // One stream's place; every stream has one.
   struct place {
     stream* occupant = nullptr;
@@ -45,8 +41,12 @@ class parking_lot {
   };
 
  private:
+  parking_lot();
+  void forget_after_fork();
+
   struct bucket {
-    std::mutex mutex;  // guards `first` and the places linked from it
+    // Guards `first` and the places linked from it.
+    fork_safe_mutex mutex{fork_safe_mutex::rank::parking};
     place* first = nullptr;
   };
   static constexpr size_t bucket_count = 64;

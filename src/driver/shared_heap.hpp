@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
+
+#include "driver/fork_safety.hpp"
 
 namespace zevent::driver {
 
@@ -54,7 +55,7 @@ class shared_heap {
 
   const char* const name_;
   const size_t granule_bytes_;
-  std::mutex mutex_;                                    // guards chunks_
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::heap};  // guards chunks_
   std::map<uintptr_t, std::unique_ptr<chunk>> chunks_;  // by address
 };
 

@@ -10,13 +10,14 @@
 #include "driver/engine.hpp"
 #include "driver/event.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/fork_safety.hpp"
 #include "driver/recording.hpp"
 
 namespace zevent::driver {
 namespace {
 
 struct stream_registry {
-  std::mutex mutex;  // guards streams
+  fork_safe_mutex mutex{fork_safe_mutex::rank::inner};  // guards streams
   std::set<stream*> streams;
 
   static stream_registry& instance() {
@@ -65,7 +66,8 @@ stream::stream(context& owner, device& target, bool in_order)
       in_order_(in_order),
       index_(next_stream_index()),
       progress_(in_order_counter::create()),
-      order_(make_order(index_)) {
+      order_(make_order(index_)),
+      generation_(fork_generation()) {
   stream_registry& registry = stream_registry::instance();
   const std::lock_guard lock(registry.mutex);
   registry.streams.insert(this);
@@ -97,7 +99,28 @@ std::vector<ref<stream>> stream::all() {
   return result;
 }
 
+// In a child of fork(): what was under way belongs to threads of the parent. It is forgotten here,
+// not deleted, since they may have been in the middle of it, and counts as done.
+void stream::start_anew_after_fork() {
+  const uint32_t now = fork_generation();
+  if (generation_.load(std::memory_order_acquire) == now) [[likely]]
+    return;
+  static fork_safe_mutex starting{fork_safe_mutex::rank::outer};
+  const std::lock_guard lock(starting);
+  if (generation_.load(std::memory_order_acquire) == now) return;
+  new (&mutex_) std::mutex;
+  inbox_.forget();
+  pending_.forget();
+  new (&in_flight_) decltype(in_flight_);
+  new (&open_batches_) decltype(open_batches_);
+  is_idle_ = true;
+  last_taken_ = submitted();
+  progress_->cell.raise(last_taken_, futex_scope::process);
+  generation_.store(now, std::memory_order_release);
+}
+
 uint64_t stream::submit(std::unique_ptr<command> work) {
+  start_anew_after_fork();
   uint64_t number = 0;
   bool was_idle = false;
   {
@@ -121,6 +144,7 @@ ze_result_t stream::synchronize(uint64_t timeout_ns) {
 }
 
 ze_result_t stream::synchronize(uint64_t number, uint64_t timeout_ns) {
+  start_anew_after_fork();
   context_loss check(*context_);
   const auto point = wait_point::of(progress_->cell, number, futex_scope::process);
   switch (host_wait(point, timeout_ns, check)) {

@@ -76,6 +76,7 @@ class stream {
     abandonment* check = nullptr;
   };
 
+  void start_anew_after_fork();
   bool fetch();  // false: there is nothing to do, and the stream is idle
   blocked_on next_obstacle() const;
   void start_next();
@@ -112,7 +113,8 @@ class stream {
   std::unique_ptr<completion_order> order_;
 
   parking_lot::place place_;
-  stream* next_ready_ = nullptr;  // the engine's list
+  std::atomic<uint32_t> generation_;  // of the process that the rest is of, see fork_safety.hpp
+  stream* next_ready_ = nullptr;      // the engine's list
 };
 
 }  // namespace zevent::driver

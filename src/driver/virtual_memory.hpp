@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 
+#include "driver/fork_safety.hpp"
 #include "driver/physical_memory.hpp"
 
 namespace zevent::driver {
@@ -41,7 +41,7 @@ class virtual_memory {
   // The reservation that holds the whole range; null when there is none.
   reservation* find(uintptr_t address, size_t bytes);
 
-  std::mutex mutex_;  // guards reservations_
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::outer};  // guards reservations_
   std::map<uintptr_t, reservation> reservations_;
 };
 
