@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <new>
 
+#include "fake_level_zero.hpp"
+#include "zevent/counter_event.hpp"
+#include "zevent/event_pool.hpp"
 #include "zevent/strided_copy.hpp"
 
 namespace {
@@ -26,7 +29,7 @@ void operator delete(void* memory, size_t) noexcept {
 namespace zevent {
 namespace {
 
-TEST(strided_copy_allocation, four_dimensions_are_planned_and_walked_without_allocating) {
+TEST(allocation, four_dimensions_are_planned_and_walked_without_any) {
   const uint64_t extents[] = {3, 7, 10, 50};
   const int64_t source_strides[] = {100000, -9000, 100, 2};
   const int64_t destination_strides[] = {100000, 9000, 100, 2};
@@ -38,6 +41,22 @@ TEST(strided_copy_allocation, four_dimensions_are_planned_and_walked_without_all
   }
   EXPECT_EQ(allocations, before);
   EXPECT_EQ(bytes, plan.total_bytes());
+}
+
+TEST(allocation, recycled_events_are_taken_queried_and_given_back_without_any) {
+  fake::install();
+  event_pool events(fake::context(), fake::device());
+  counter_event_pool counter_events(fake::context(), fake::device());
+  (void)events.acquire();  // the first one is made
+  const uint64_t before = allocations;
+  for (int i = 0; i < 10; ++i) {
+    const event e = events.acquire();
+    const counter_event c = counter_events.acquire();
+    EXPECT_FALSE(e.ready());
+    EXPECT_TRUE(c.ready());
+    EXPECT_TRUE(c.wait(std::chrono::seconds(1)));
+  }
+  EXPECT_EQ(allocations, before);
 }
 
 }  // namespace
