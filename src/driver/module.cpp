@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/last_error.hpp"
 #include "driver/module_binary.hpp"
 #include "driver/spirv_link.hpp"
 #include "driver/spirv_validate.hpp"
@@ -245,6 +246,19 @@ std::vector<uint8_t> module::native_binary() const {
 
 module_variables::place module::find_variable(std::string_view name) const {
   return variables_ != nullptr ? variables_->find(name) : module_variables::place{};
+}
+
+ze_result_t module::find_function(std::string_view name, void** out) const {
+  const executable runs = get_executable();
+  if (runs.code == nullptr) return ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED;
+  const auto address = runs.code->function_address(name);
+  if (!address) {
+    set_last_error(address.error().message);
+    return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+  }
+  if (*address == nullptr) return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
+  *out = *address;
+  return ZE_RESULT_SUCCESS;
 }
 
 }  // namespace zevent::driver

@@ -57,6 +57,7 @@ class module : public object_of<module, object_kind::module> {
   executable get_executable() const;
   std::vector<uint8_t> native_binary() const;
   module_variables::place find_variable(std::string_view name) const;
+  ze_result_t find_function(std::string_view name, void** out) const;
 
  private:
   module(context& owner, device& target, spirv::binary spirv, spirv::module_signature signature,

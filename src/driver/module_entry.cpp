@@ -112,6 +112,12 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t hModule, const char* pGl
   });
 }
 
+ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t hModule, const char* pFunctionName,
+                                       void** pfnFunction) {
+  return with<module>(
+      hModule, [&](module& target) { return target.find_function(pFunctionName, pfnFunction); });
+}
+
 ze_result_t zeModuleGetKernelNames(ze_module_handle_t hModule, uint32_t* pCount,
                                    const char** pNames) {
   return with<module>(hModule, [&](module& target) {

@@ -1,5 +1,6 @@
 #include "driver/program.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "driver/kernel_compiler.hpp"
@@ -26,7 +27,8 @@ program::program(spirv::module_signature signature, spirv::lowered_module lowere
       lowered_(std::move(lowered)),
       compiler_options_(std::move(options)),
       store_(std::move(store)),
-      images_(signature_.kernels.size()) {}
+      images_(signature_.kernels.size()),
+      functions_(lowered_.functions.size()) {}
 
 result<std::shared_ptr<program>> program::build(const spirv::binary& module,
                                                 const std::string& compiler_options) {
@@ -42,9 +44,9 @@ result<std::shared_ptr<program>> program::build(const spirv::binary& module,
       new program(std::move(*signature), std::move(*lowered), std::move(*store), compiler_options));
 
   if (built->images_.empty()) return built;
-  std::vector<size_t> kernels;
+  std::vector<compiled_kernel> kernels;
   if (built->images_.size() <= few_kernels) {
-    for (size_t i = 0; i < built->images_.size(); ++i) kernels.push_back(i);
+    for (size_t i = 0; i < built->images_.size(); ++i) kernels.push_back(built->describe(i));
   }
   const std::lock_guard lock(built->mutex_);
   auto said = built->compile(kernels);
@@ -53,9 +55,9 @@ result<std::shared_ptr<program>> program::build(const spirv::binary& module,
   return built;
 }
 
-std::string program::describe_for_compiler(size_t kernel) const {
+program::compiled_kernel program::describe(size_t kernel) const {
   const spirv::lowered_kernel& lowered = lowered_.kernels[kernel];
-  std::string text = lowered.entry_point + ":";
+  std::string text;
   for (const spirv::kernel_argument& each : signature_.kernels[kernel].arguments) {
     switch (each.kind) {
       case spirv::argument_kind::value:
@@ -80,19 +82,18 @@ std::string program::describe_for_compiler(size_t kernel) const {
   }
   if (lowered.takes_variable_table) text += 'p';
   if (lowered.local_block_bytes != 0) text += 'l';
-  return text;
+  return {lowered.entry_point, std::move(text)};
 }
 
 // Makes what is missing of the program itself and of the given kernels, and returns what the
 // compiler said. The caller holds mutex_.
-result<std::string> program::compile(const std::vector<size_t>& kernels) {
+result<std::string> program::compile(const std::vector<compiled_kernel>& kernels) {
   const program_store::making making(store_);
-  std::vector<std::string> missing;
-  std::vector<size_t> made;
-  for (const size_t each : kernels) {
-    if (store_.find_image(lowered_.kernels[each].entry_point)) continue;
-    missing.push_back(describe_for_compiler(each));
-    made.push_back(each);
+  std::vector<std::string> missing, made;
+  for (const compiled_kernel& each : kernels) {
+    if (store_.find_image(each.name)) continue;
+    missing.push_back(fmt::format("{}:{}", each.name, each.arguments));
+    made.push_back(each.name);
   }
   if (store_.has("program") && missing.empty()) return store_.read("log");
   if (!store_.has("module.spv")) {
@@ -102,8 +103,8 @@ result<std::string> program::compile(const std::vector<size_t>& kernels) {
   auto said = run_kernel_compiler(store_.folder(), compiler_options_, missing);
   if (!said) return said;
   bool complete = store_.has("program");
-  for (const size_t each : made) {
-    complete = store_.keep_image(lowered_.kernels[each].entry_point).has_value() && complete;
+  for (const std::string& each : made) {
+    complete = store_.keep_image(each).has_value() && complete;
   }
   if (!complete) {
     return fail("{}", said->empty() ? "the kernel compiler ended without a word\n" : *said);
@@ -112,27 +113,45 @@ result<std::string> program::compile(const std::vector<size_t>& kernels) {
   return said;
 }
 
-result<void> program::load(size_t kernel) {
-  const std::string& name = lowered_.kernels[kernel].entry_point;
-  auto file = store_.find_image(name);
+// The caller holds mutex_.
+result<std::shared_ptr<const kernel_image>> program::load(const compiled_kernel& kernel) {
+  auto file = store_.find_image(kernel.name);
   if (!file) {
     const auto said = compile({kernel});
     if (!said) return tl::unexpected(said.error());
-    file = store_.find_image(name);
-    if (!file) return fail("the machine code of {} is gone again", signature_.kernels[kernel].name);
+    file = store_.find_image(kernel.name);
+    if (!file) return fail("the machine code of {} is gone again", kernel.name);
   }
-  auto loaded = kernel_image::load(*file, name);
-  if (!loaded) return tl::unexpected(loaded.error());
-  images_[kernel] = std::move(*loaded);
-  return {};
+  return kernel_image::load(*file, kernel.name);
 }
 
 result<std::shared_ptr<const kernel_image>> program::image(size_t kernel) {
   const std::lock_guard lock(mutex_);
   if (images_[kernel] == nullptr) {
-    if (auto status = load(kernel); !status) return tl::unexpected(status.error());
+    auto loaded = load(describe(kernel));
+    if (!loaded) return loaded;
+    images_[kernel] = std::move(*loaded);
   }
   return images_[kernel];
+}
+
+result<void*> program::function_address(std::string_view name) {
+  const auto found = std::find_if(lowered_.functions.begin(), lowered_.functions.end(),
+                                  [&](const auto& each) { return each.function == name; });
+  if (found == lowered_.functions.end()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  auto& image = functions_[static_cast<size_t>(found - lowered_.functions.begin())];
+  if (image == nullptr) {
+    auto loaded = load({found->entry_point, "p"});
+    if (!loaded) return tl::unexpected(loaded.error());
+    image = std::move(*loaded);
+  }
+  void* address = nullptr;
+  void** place = &address;
+  void* arguments[] = {&place};
+  const launch_context context{{1, 1, 1}, {0, 0, 0}, {1, 1, 1}};
+  image->run_group()(arguments, &context, 0, 0, 0);
+  return address;
 }
 
 }  // namespace zevent::driver

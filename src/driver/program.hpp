@@ -31,6 +31,10 @@ class program {
   // when it is first wanted.
   result<std::shared_ptr<const kernel_image>> image(size_t kernel);
 
+  // Where the machine code of an exported function is, as far as kernels can call it there; null
+  // when there is none of that name.
+  result<void*> function_address(std::string_view name);
+
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
@@ -38,9 +42,15 @@ class program {
   program(spirv::module_signature signature, spirv::lowered_module lowered, program_store store,
           std::string options);
 
-  result<std::string> compile(const std::vector<size_t>& kernels);
-  result<void> load(size_t kernel);
-  std::string describe_for_compiler(size_t kernel) const;
+  // A kernel by the name and the arguments that the compiler knows it by.
+  struct compiled_kernel {
+    std::string name;
+    std::string arguments;
+  };
+  compiled_kernel describe(size_t kernel) const;
+
+  result<std::string> compile(const std::vector<compiled_kernel>& kernels);
+  result<std::shared_ptr<const kernel_image>> load(const compiled_kernel& kernel);
 
   const spirv::module_signature signature_;
   const spirv::lowered_module lowered_;
@@ -49,7 +59,8 @@ class program {
 
   std::mutex mutex_;  // guards all below
   program_store store_;
-  std::vector<std::shared_ptr<const kernel_image>> images_;  // by kernel; null: not loaded yet
+  std::vector<std::shared_ptr<const kernel_image>> images_;     // by kernel; null: not loaded yet
+  std::vector<std::shared_ptr<const kernel_image>> functions_;  // likewise, by function
 };
 
 }  // namespace zevent::driver

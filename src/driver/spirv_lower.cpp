@@ -55,6 +55,7 @@ class variable_lowering {
     scope_.flush();
     guard_divisions(output_);
     lower_generic_atomics(output_);
+    lowered_.functions = add_address_kernels(output_);
     output_.set_version(std::min(output_.version(), newest_version));
     describe_kernels();
     lowered_.words = output_.write();
@@ -322,11 +323,23 @@ class variable_lowering {
       lowered_.kernels.push_back({std::move(name), false, 0});
       return renamed;
     }
+    if (each.opcode == spv::OpConstantNull) spell_out_null(each);
     if (each.opcode == spv::OpGroupDecorate) {
       std::erase_if(each.operands, [&](uint32_t target) { return is_dependent(target); });
       each.id_operands.resize(each.operands.size());
     }
     return each;
+  }
+
+  // The translator knows null for aggregates and pointers only.
+  void spell_out_null(instruction& constant) const {
+    const instruction* type = index_.definition(constant.type);
+    if (type == nullptr) return;
+    if (type->opcode == spv::OpTypeBool) constant.opcode = spv::OpConstantFalse;
+    if (type->opcode == spv::OpTypeInt || type->opcode == spv::OpTypeFloat) {
+      constant.opcode = spv::OpConstant;
+      constant.operands.assign(type->operands[0] > 32 ? 2 : 1, 0);
+    }
   }
 
   result<void> begin_function(const instruction& function) {

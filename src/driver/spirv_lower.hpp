@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "driver/spirv_constants.hpp"
+#include "driver/spirv_function_pointers.hpp"
 #include "driver/spirv_reflect.hpp"
 
 namespace zevent::driver::spirv {
@@ -35,6 +36,7 @@ struct lowered_module {
   std::vector<uint32_t> words;
   std::vector<module_variable> variables;  // in the order of the table
   std::vector<lowered_kernel> kernels;     // in the order of the signature
+  std::vector<address_kernel> functions;   // those whose address can be had
 };
 
 // Rewrites a module into the part of SPIR-V that the kernel compiler copes with:
@@ -45,6 +47,7 @@ struct lowered_module {
 //  - Atomic operations need not know what they point to.
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.
 //  - Debug information goes.
+//  - Where pointers to functions are used, kernels are added that tell what they are.
 //
 // The kernels' indices are those of reflect(module).
 result<lowered_module> lower(const binary& module);

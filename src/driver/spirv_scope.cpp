@@ -8,6 +8,7 @@ namespace {
 
 bool is_shareable(spv::Op opcode) {
   switch (opcode) {
+    case spv::OpTypeVoid:
     case spv::OpTypeBool:
     case spv::OpTypeInt:
     case spv::OpTypeVector:

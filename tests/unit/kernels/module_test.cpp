@@ -11,6 +11,7 @@
 
 #include "kernel_fixture.hpp"
 #include "kernels/arguments_spv.h"
+#include "kernels/function_pointers_spv.h"
 #include "kernels/linkage_export_spv.h"
 #include "kernels/linkage_import_spv.h"
 #include "kernels/spec_constants_spv.h"
@@ -171,6 +172,21 @@ TEST_F(modules, of_the_same_spirv_have_variables_of_their_own) {
   set(add, 0, int{5});
   EXPECT_EQ(run_and_read(add, 1), 45);
   EXPECT_EQ(run_and_read(kernel_of(second, "read_counter"), 0), 40);
+}
+
+TEST_F(modules, tell_where_their_functions_are) {
+  const auto module = module_of(function_pointers_spv);
+  void* address = nullptr;
+  ASSERT_EQ(zeModuleGetFunctionPointer(module, "add_one", &address), ZE_RESULT_SUCCESS);
+  ASSERT_NE(address, nullptr);
+  const auto kernel = kernel_of(module, "call_it");
+  set(kernel, 0, address);
+  EXPECT_EQ(run_and_read(kernel, 1), 42);
+  void* same = nullptr;
+  ASSERT_EQ(zeModuleGetFunctionPointer(module, "add_one", &same), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(same, address);
+  EXPECT_EQ(zeModuleGetFunctionPointer(module, "missing", &address),
+            ZE_RESULT_ERROR_INVALID_FUNCTION_NAME);
 }
 
 TEST_F(modules, survive_the_way_through_their_native_binary) {

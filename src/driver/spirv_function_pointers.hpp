@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/spirv_binary.hpp"
+
+namespace zevent::driver::spirv {
+
+// A kernel that has been added to a module to tell where one of its functions is: its only argument
+// is a pointer to the 64 bits that the address goes to.
+struct address_kernel {
+  std::string function;
+  std::string entry_point;
+};
+
+// Adds such kernels for the functions that a module exports, if it uses pointers to functions
+// (SPV_INTEL_function_pointers).
+std::vector<address_kernel> add_address_kernels(binary& module);
+
+}  // namespace zevent::driver::spirv
