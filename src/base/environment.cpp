@@ -13,7 +13,8 @@ namespace {
 
 // Sorted by name.
 constexpr std::array declared_variables = {
-    environment_variable{"ZEVENT_CACHE_DIR", "a folder", "$XDG_CACHE_HOME/zevent or ~/.cache/zevent",
+    environment_variable{"ZEVENT_CACHE_DIR", "a folder",
+                         "$XDG_CACHE_HOME/zevent or ~/.cache/zevent",
                          "where the software driver keeps compiled kernels"},
     environment_variable{"ZEVENT_CHAOS", "a number, the seed", "",
                          "the software driver chooses from the seed wherever order is open"},

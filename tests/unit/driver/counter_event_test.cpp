@@ -1,4 +1,4 @@
-// Counter-based events: EVENT_RULES section 7, as far as a driver has to keep it.
+// Counter-based events: rules EV-48 to EV-60, as far as a driver has to keep them.
 
 #include "api/zex_api.h"
 #include "driver_fixture.hpp"
