@@ -6,6 +6,9 @@ from dataclasses import dataclass
 # Documented checks that must not be made here, with the reason. A parameter tagged [optional] is
 # never checked for null, whatever the text says.
 NOT_ENFORCED = {
+    **{(f"zeMemAlloc{kind}", "0 != (alignment & (alignment - 1))"):
+       "drivers give memory at any alignment, and programs ask for the size of what they allocate"
+       for kind in ("Host", "Device", "Shared")},
     ("zeModuleCreate", "nullptr == desc->pInputModule"): "a module program in pNext has the inputs",
     ("zeModuleCreate", "0 == desc->inputSize"): "a module program in pNext has the inputs",
     ("zetTracerExpCreate", "nullptr == desc->pUserData"): "clients have no user data to give",

@@ -33,8 +33,7 @@ ze_result_t allocate(context& owner, const allocation_request& request, void** o
   if (!request.relaxed && request.bytes > device::largest_allocation_bytes()) {
     return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
   }
-  if ((request.alignment & (request.alignment - 1)) != 0 ||
-      request.alignment > shared_heap::largest_alignment_bytes) {
+  if (!memory_heap().is_possible_alignment(request.alignment)) {
     return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
   }
   const ze_result_t out_of_memory = request.type == ZE_MEMORY_TYPE_HOST

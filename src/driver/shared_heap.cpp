@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
@@ -21,7 +22,7 @@ constexpr size_t page_bytes = 4096;
 constexpr size_t returned_bytes = size_t{64} << 10;
 
 size_t align_up(size_t value, size_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
+  return (value + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
@@ -52,13 +53,13 @@ void shared_heap::chunk::add_free(size_t offset, size_t bytes_freed) {
   free_by_bytes.emplace(bytes_freed, offset);
 }
 
-// The smallest free block that holds the wanted bytes at the wanted alignment. Chunks themselves
-// are aligned to chunk_bytes, so that aligning the offset is enough.
+// The smallest free block that holds the wanted bytes at the wanted alignment.
 std::optional<size_t> shared_heap::chunk::take(size_t wanted_bytes, size_t alignment_bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(base);
   for (auto each = free_by_bytes.lower_bound({wanted_bytes, 0}); each != free_by_bytes.end();
        ++each) {
     const auto [block_bytes, block] = *each;
-    const size_t start = align_up(block, alignment_bytes);
+    const size_t start = align_up(address + block, alignment_bytes) - address;
     if (start + wanted_bytes > block + block_bytes) continue;
     remove_free(block);
     const size_t end = start + wanted_bytes;
@@ -69,15 +70,25 @@ std::optional<size_t> shared_heap::chunk::take(size_t wanted_bytes, size_t align
   return std::nullopt;
 }
 
+size_t shared_heap::common_alignment(size_t alignment_bytes) const {
+  return std::lcm(std::max<size_t>(alignment_bytes, 1), granule_bytes_);
+}
+
+bool shared_heap::is_possible_alignment(size_t alignment_bytes) const {
+  return alignment_bytes <= largest_alignment_bytes &&
+         common_alignment(alignment_bytes) <= largest_alignment_bytes;
+}
+
 void* shared_heap::allocate(size_t bytes, size_t alignment_bytes) {
-  if (bytes > SIZE_MAX / 4 || alignment_bytes > largest_alignment_bytes) return nullptr;
+  if (bytes > SIZE_MAX / 4 || !is_possible_alignment(alignment_bytes)) return nullptr;
   const size_t wanted = std::max(rounded(bytes), granule_bytes_);
-  const size_t alignment = std::max(alignment_bytes, granule_bytes_);
+  const size_t alignment = common_alignment(alignment_bytes);
   const std::lock_guard lock(mutex_);
   for (const auto& [address, each] : chunks_) {
     if (const auto offset = each->take(wanted, alignment)) return each->base + *offset;
   }
-  chunk* added = add_chunk(wanted);
+  // Chunks are aligned to chunk_bytes: only what does not divide that costs room.
+  chunk* added = add_chunk(chunk_bytes % alignment == 0 ? wanted : wanted + alignment);
   if (added == nullptr) return nullptr;
   const auto offset = added->take(wanted, alignment);
   ZEVENT_INVARIANT(offset.has_value());

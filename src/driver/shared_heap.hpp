@@ -23,7 +23,10 @@ class shared_heap {
       : name_(name), granule_bytes_(granule_bytes) {}
   ~shared_heap() = delete;  // heaps live as long as the process
 
-  // Null when the system has no memory left. The alignment is a power of two. Not zeroed.
+  // Any number will do, as long as it and the granule have a common multiple that is not too large.
+  bool is_possible_alignment(size_t alignment_bytes) const;
+
+  // Null when the system has no memory left. Not zeroed.
   void* allocate(size_t bytes, size_t alignment_bytes);
   void free(void* address, size_t bytes);
 
@@ -50,6 +53,7 @@ class shared_heap {
   size_t rounded(size_t bytes) const {
     return (bytes + granule_bytes_ - 1) & ~(granule_bytes_ - 1);
   }
+  size_t common_alignment(size_t alignment_bytes) const;
   chunk* add_chunk(size_t least_bytes);
   chunk* chunk_of(const void* address);
 

@@ -40,7 +40,23 @@ TEST_F(memory, is_aligned_as_asked) {
     ASSERT_EQ(zeMemFree(context_, address), ZE_RESULT_SUCCESS);
   }
   void* address = nullptr;
-  EXPECT_EQ(allocate(100, 3, &address), ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+  EXPECT_EQ(allocate(100, size_t{1} << 30, &address), ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+}
+
+TEST_F(memory, is_aligned_to_numbers_that_are_no_powers_of_two) {
+  for (const size_t alignment : {size_t{3}, size_t{12}, size_t{100}, size_t{65'535}}) {
+    void* first = nullptr;
+    void* second = nullptr;
+    ASSERT_EQ(allocate(12, alignment, &first), ZE_RESULT_SUCCESS) << alignment;
+    ASSERT_EQ(allocate(100'000, alignment, &second), ZE_RESULT_SUCCESS) << alignment;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % alignment, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(second) % alignment, 0u);
+    ASSERT_EQ(zeMemFree(context_, first), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeMemFree(context_, second), ZE_RESULT_SUCCESS);
+  }
+  void* address = nullptr;
+  constexpr size_t prime = 1'000'003;
+  EXPECT_EQ(allocate(100, prime, &address), ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
 }
 
 TEST_F(memory, is_known_by_every_address_in_it) {
