@@ -1,11 +1,17 @@
 #include "driver/engine.hpp"
 
 #include "base/futex.hpp"
+#include "driver/device_clock.hpp"
 #include "driver/engine_thread.hpp"
 #include "driver/parking_lot.hpp"
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
+namespace {
+
+constexpr uint64_t longest_hold_back_ns = 20'000'000;
+
+}  // namespace
 
 engine& engine::instance() {
   static auto* only = new engine;
@@ -17,6 +23,7 @@ engine::engine() {
 }
 
 void engine::make_ready(stream& ready) {
+  count_running(ready, 1);
   worker* called = nullptr;
   bool starts_worker = false;
   {
@@ -41,6 +48,26 @@ void engine::make_ready(stream& ready) {
   } else if (starts_worker && !start_worker(ready)) {
     work_here(ready);
   }
+}
+
+void engine::count_running(const stream& each, int change) {
+  if (each.priority() != ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH) return;
+  const uint32_t before = urgent_.fetch_add(static_cast<uint32_t>(change));
+  if (change < 0 && before == 1 && held_back_.load() != 0) {
+    futex_wake(urgent_, futex_scope::process);
+  }
+}
+
+void engine::let_urgent_pass() {
+  if (urgent_.load() == 0) return;
+  held_back_.fetch_add(1);
+  const uint64_t deadline_ns = device_clock::host_now_ns() + longest_hold_back_ns;
+  while (const uint32_t urgent = urgent_.load()) {
+    const uint64_t now_ns = device_clock::host_now_ns();
+    if (now_ns >= deadline_ns) break;
+    futex_wait(urgent_, urgent, futex_scope::process, deadline_ns - now_ns);
+  }
+  held_back_.fetch_sub(1);
 }
 
 bool engine::start_worker(stream& first) {
@@ -86,6 +113,8 @@ void engine::forget_after_fork() {
   idle_ = nullptr;
   first_ready_ = nullptr;
   worker_count_ = 0;
+  urgent_ = 0;
+  held_back_ = 0;
 }
 
 }  // namespace zevent::driver

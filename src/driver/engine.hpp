@@ -23,6 +23,12 @@ class engine {
   // Runs the stream soon. The caller's reference goes with it.
   void make_ready(stream& ready);
 
+  // A stream has stopped (-1) or goes on (1) on the thread that runs it; make_ready counts by
+  // itself.
+  void count_running(const stream& each, int change);
+  // Called before each command of low priority.
+  void let_urgent_pass();
+
  private:
   struct worker {
     static constexpr uint32_t awake = 0;   // at the doorbell, looking
@@ -42,6 +48,12 @@ class engine {
   void work_here(stream& ready);
   stream* next_for(worker& self);
   void work(stream* first);
+
+  // Streams of high priority that are ready or run. Sequentially consistent with held_back_, like
+  // the words of a sync_cell: either the last urgent stream sees who is held back, or they see it
+  // gone.
+  std::atomic<uint32_t> urgent_{0};
+  std::atomic<uint32_t> held_back_{0};  // threads that wait for urgent_ to become 0
 
   fork_safe_mutex mutex_{fork_safe_mutex::rank::engine};  // guards all below
   worker* idle_ = nullptr;

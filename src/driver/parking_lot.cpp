@@ -14,12 +14,31 @@ constexpr uint64_t slowest_poll_ns = 500'000;
 // Whether the other side of a wait still lives is looked at once in so many polls.
 constexpr uint32_t polls_per_abandonment_check = 100;
 
-void release_all(parking_lot::place* released) {
+void resume_all(parking_lot::place* released) {
   while (released != nullptr) {
     stream& freed = *released->occupant;
     released = released->next;
     freed.resume();
   }
+}
+
+// Those of high priority first, so that the others find them ready and let them pass.
+void release_all(parking_lot::place* released) {
+  parking_lot::place* first = nullptr;
+  parking_lot::place* second = nullptr;
+  parking_lot::place** end_of_first = &first;
+  parking_lot::place** end_of_second = &second;
+  for (; released != nullptr; released = released->next) {
+    auto& end = released->occupant->priority() == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
+                    ? end_of_first
+                    : end_of_second;
+    *end = released;
+    end = &released->next;
+  }
+  *end_of_first = nullptr;
+  *end_of_second = nullptr;
+  resume_all(first);
+  resume_all(second);
 }
 
 }  // namespace

@@ -56,14 +56,16 @@ void sleep_ns(uint64_t time_ns) {
 
 }  // namespace
 
-ref<stream> stream::create(context& owner, device& target, bool in_order) {
-  return ref<stream>::adopt(new stream(owner, target, in_order));
+ref<stream> stream::create(context& owner, device& target, bool in_order,
+                           ze_command_queue_priority_t priority) {
+  return ref<stream>::adopt(new stream(owner, target, in_order, priority));
 }
 
-stream::stream(context& owner, device& target, bool in_order)
+stream::stream(context& owner, device& target, bool in_order, ze_command_queue_priority_t priority)
     : context_(&owner),
       target_(target),
       in_order_(in_order),
+      priority_(priority),
       index_(next_stream_index()),
       progress_(in_order_counter::create()),
       order_(make_order(index_)),
@@ -183,10 +185,15 @@ void stream::run() {
       if (!may_be_overtaken || !wait_for_more(false)) complete_one();
     } else if (may_start) {
       start_next();
-    } else if (parking_lot::instance().park(*this, next.point, next.check)) {
-      return;  // from here on another thread may be running the stream
+    } else {
+      engine::instance().count_running(*this, -1);
+      if (parking_lot::instance().park(*this, next.point, next.check)) {
+        return;  // from here on another thread may be running the stream
+      }
+      engine::instance().count_running(*this, 1);
     }
   }
+  engine::instance().count_running(*this, -1);
   drop_reference();
 }
 
@@ -292,6 +299,7 @@ void stream::complete_at(size_t position) {
 }
 
 void stream::execute(command& work, const batch* group) {
+  if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW) engine::instance().let_urgent_pass();
   if (fault_strikes_after(fault::device_lost)) {
     abandon();
     return;

@@ -24,7 +24,8 @@ class batch;
 // waits for an event); only a scheduled stream uses a thread, and only one at a time.
 class stream {
  public:
-  static ref<stream> create(context& owner, device& target, bool in_order);
+  static ref<stream> create(context& owner, device& target, bool in_order,
+                            ze_command_queue_priority_t priority);
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void drop_reference();
@@ -44,6 +45,7 @@ class stream {
 
   const device& target() const { return target_; }
   const context& owner() const { return *context_; }
+  ze_command_queue_priority_t priority() const { return priority_; }
 
   // Called by the engine: runs commands until there are none or the next one must wait.
   void run();
@@ -65,7 +67,7 @@ class stream {
     batch* group;                    // null: on its own
   };
 
-  stream(context& owner, device& target, bool in_order);
+  stream(context& owner, device& target, bool in_order, ze_command_queue_priority_t priority);
   ~stream();
 
   // What stands in the way of the next command.
@@ -94,6 +96,7 @@ class stream {
   const ref<context> context_;
   device& target_;
   const bool in_order_;
+  const ze_command_queue_priority_t priority_;
   const uint64_t index_;  // counted from 0 in the order of creation
   const ref<in_order_counter> progress_;
   std::atomic<uint32_t> references_{1};

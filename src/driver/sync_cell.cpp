@@ -18,6 +18,21 @@ constexpr uint64_t abandonment_check_ns = 50'000'000;
 constexpr uint64_t first_poll_ns = 20'000;
 constexpr uint64_t slowest_poll_ns = 500'000;
 
+// The system wakes a sleeper some fifty microseconds late, and later when it is busy. Whoever waits
+// for a given time sleeps for most of it and stays awake for its last part: a sixteenth of it, or
+// this.
+constexpr uint64_t longest_vigil_ns = 200'000;
+
+// Whoever waits for less has no time to sleep: a client that waits in a loop of tiny timeouts
+// leaves the core to the engine.
+constexpr uint64_t shortest_sleep_ns = 1000;
+
+void relax_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 // Changes whenever the driver adds to memory of the user; those who poll such memory sleep on it.
 std::atomic<uint32_t>& memory_changes() {
   static auto* word = new std::atomic<uint32_t>{0};
@@ -76,6 +91,7 @@ host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandon
   const uint64_t start_ns = device_clock::host_now_ns();
   const uint64_t deadline_ns =
       timeout_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + timeout_ns;
+  const uint64_t wakes_ns = deadline_ns - std::min(timeout_ns / 16, longest_vigil_ns);
   uint64_t next_check_ns = start_ns + abandonment_check_ns;
   uint64_t poll_ns = first_poll_ns;
   uint64_t now_ns = start_ns;
@@ -87,15 +103,18 @@ host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandon
       }
       next_check_ns = now_ns + abandonment_check_ns;
     }
-    const uint64_t left_ns = std::min(deadline_ns, next_check_ns) - now_ns;
-    if (left_ns < 1000) {
-      sched_yield();  // a client that waits in a loop of tiny timeouts leaves the core to the
-                      // engine
-    } else if (point.cell != nullptr) {
-      sleep_on_cell(point, left_ns);
+    if (timeout_ns < shortest_sleep_ns) {
+      sched_yield();
+    } else if (now_ns >= wakes_ns) {
+      relax_cpu();
     } else {
-      sleep_on_memory(point, std::min(left_ns, poll_ns));
-      poll_ns = std::min(poll_ns * 2, slowest_poll_ns);
+      const uint64_t left_ns = std::min(wakes_ns, next_check_ns) - now_ns;
+      if (point.cell != nullptr) {
+        sleep_on_cell(point, left_ns);
+      } else {
+        sleep_on_memory(point, std::min(left_ns, poll_ns));
+        poll_ns = std::min(poll_ns * 2, slowest_poll_ns);
+      }
     }
     now_ns = device_clock::host_now_ns();
   }
