@@ -123,10 +123,12 @@ ze_result_t kernel::set_argument_locked(uint32_t index, size_t size_bytes, const
       if (size_bytes != sizeof(void*)) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
       break;
     default:
-      if (value == nullptr && size_bytes == 0) break;
-      const bool fits = size_bytes == argument.size_bytes ||
-                        (argument.is_triple && size_bytes == argument.size_bytes / 4 * 3);
-      if (!fits) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+      if (value == nullptr) size_bytes = 0;
+      // A number may come narrower than it is, as from a C program without the kernel's
+      // declaration; its upper bytes are then zero.
+      if (size_bytes > argument.size_bytes || (value != nullptr && size_bytes == 0)) {
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+      }
       break;
   }
   arguments_.set_value(index, value, size_bytes);

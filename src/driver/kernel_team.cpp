@@ -1,6 +1,5 @@
 #include "driver/kernel_team.hpp"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "driver/engine_thread.hpp"
+#include "driver/fork_safety.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -32,13 +32,15 @@ std::atomic<kernel_team*> current{nullptr};
 kernel_team& kernel_team::instance() {
   kernel_team* team = current.load(std::memory_order_acquire);
   if (team != nullptr) return *team;
-  static std::mutex making;  // guards the making of the team, once a process
-  const std::lock_guard lock(making);
+  static const bool is_watched = [] {
+    run_in_child_of_fork([] { current.store(nullptr, std::memory_order_release); });
+    return true;
+  }();
+  static_cast<void>(is_watched);
+  static auto* making = new fork_safe_mutex(fork_safe_mutex::rank::outer);  // one team a process
+  const std::lock_guard lock(*making);
   team = current.load(std::memory_order_acquire);
   if (team == nullptr) {
-    static const int registered =
-        pthread_atfork(nullptr, nullptr, [] { current.store(nullptr, std::memory_order_release); });
-    static_cast<void>(registered);
     team = new kernel_team;
     current.store(team, std::memory_order_release);
   }

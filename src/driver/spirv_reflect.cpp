@@ -21,16 +21,13 @@ bool is_passed_by_value(const module_index& index, id parameter) {
 result<kernel_argument> value_argument(const module_index& index, id type) {
   const auto found = index.layout_of(type);
   if (!found) return tl::unexpected(found.error());
-  kernel_argument argument{argument_kind::value, found->size_bytes, found->alignment_bytes, false};
-  const instruction* definition = index.definition(type);
-  argument.is_triple = definition->opcode == spv::OpTypeVector && definition->operands[1] == 3;
-  return argument;
+  return kernel_argument{argument_kind::value, found->size_bytes, found->alignment_bytes};
 }
 
 result<kernel_argument> reflect_argument(const module_index& index, const instruction& parameter) {
   const instruction* type = index.definition(parameter.type);
   if (type == nullptr) return fail("a parameter has an undefined type");
-  kernel_argument argument{argument_kind::opaque, 8, 8, false};
+  kernel_argument argument{argument_kind::opaque, 8, 8};
   switch (type->opcode) {
     case spv::OpTypePointer:
       switch (type->operands[0]) {

@@ -22,7 +22,6 @@ struct kernel_argument {
   argument_kind kind = argument_kind::value;
   uint64_t size_bytes = 0;
   uint64_t alignment_bytes = 1;
-  bool is_triple = false;  // a vector of three, which may be given in the size of three or of four
 };
 
 struct kernel_signature {

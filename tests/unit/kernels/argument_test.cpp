@@ -110,6 +110,16 @@ TEST_F(kernel_arguments, kernels_follow_pointers_in_memory) {
   EXPECT_EQ(*out, 60);
 }
 
+TEST_F(kernel_arguments, a_number_may_come_narrower_than_it_is) {
+  auto* out = shared_memory<double>(10);
+  const auto kernel = kernel_of(module_of(arguments_spv), "by_value");
+  set(kernel, 0, out);
+  set(kernel, 8, UINT64_MAX);
+  set(kernel, 8, uint32_t{123});
+  run(kernel, 1, 1);
+  EXPECT_EQ(out[7], 123);
+}
+
 TEST_F(kernel_arguments, an_argument_that_does_not_exist_or_fit_is_refused) {
   const auto kernel = kernel_of(module_of(arguments_spv), "by_value");
   const uint64_t value = 0;
@@ -119,7 +129,7 @@ TEST_F(kernel_arguments, an_argument_that_does_not_exist_or_fit_is_refused) {
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
   EXPECT_EQ(zeKernelSetArgumentValue(kernel, 5, 8, &value),
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
-  EXPECT_EQ(zeKernelSetArgumentValue(kernel, 5, 3, &value),
+  EXPECT_EQ(zeKernelSetArgumentValue(kernel, 5, 0, &value),
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
 }
 
