@@ -2,7 +2,7 @@
 
 // PoCL's OpenCL, called through the dispatch table that its objects carry: there is no OpenCL
 // loader in between, and so no other OpenCL implementation.
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 200
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
