@@ -9,6 +9,7 @@ NOT_ENFORCED = {
     **{(f"zeMemAlloc{kind}", "0 != (alignment & (alignment - 1))"):
        "drivers give memory at any alignment, and programs ask for the size of what they allocate"
        for kind in ("Host", "Device", "Shared")},
+    ("zeCommandListCreate", "0x3f < desc->flags"): "the driver lets the end of the enumeration pass",
     ("zeModuleCreate", "nullptr == desc->pInputModule"): "a module program in pNext has the inputs",
     ("zeModuleCreate", "0 == desc->inputSize"): "a module program in pNext has the inputs",
     ("zetTracerExpCreate", "nullptr == desc->pUserData"): "clients have no user data to give",

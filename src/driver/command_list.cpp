@@ -21,6 +21,21 @@ ze_result_t check_queue(const ze_command_queue_desc_t& desc) {
   return exists ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+// The end of the enumeration, which some pass for "anything", asks for nothing.
+ze_command_list_flags_t known_flags(ze_command_list_flags_t flags) {
+  return flags == ZE_COMMAND_LIST_FLAG_FORCE_UINT32 ? 0 : flags;
+}
+
+ze_result_t check_flags(ze_command_list_flags_t flags) {
+  constexpr ze_command_list_flags_t all =
+      ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING | ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT |
+      ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY | ZE_COMMAND_LIST_FLAG_IN_ORDER |
+      ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE | ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT;
+  constexpr auto exclusive = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
+  const bool valid = (flags & ~all) == 0 && (flags & exclusive) != exclusive;
+  return valid ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ENUMERATION;
+}
+
 }  // namespace
 
 command_list::command_list(context& owner, device& target, const ze_command_queue_desc_t& desc,
@@ -29,14 +44,14 @@ command_list::command_list(context& owner, device& target, const ze_command_queu
 
 ze_result_t command_list::create_regular(context& owner, device& target,
                                          const ze_command_list_desc_t& desc, command_list** out) {
-  constexpr auto exclusive = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
-  if ((desc.flags & exclusive) == exclusive) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  const ze_command_list_flags_t flags = known_flags(desc.flags);
+  if (const ze_result_t result = check_flags(flags); result != ZE_RESULT_SUCCESS) return result;
   ze_command_queue_desc_t queue{};
   queue.ordinal = desc.commandQueueGroupOrdinal;
   if (const ze_result_t result = check_queue(queue); result != ZE_RESULT_SUCCESS) return result;
-  const bool in_order = (desc.flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
+  const bool in_order = (flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
   auto* made = new command_list(owner, target, queue, in_order);
-  made->list_flags_ = desc.flags;
+  made->list_flags_ = flags;
   made->recording_ = ref<recording>::adopt(new recording(in_order));
   *out = made;
   return ZE_RESULT_SUCCESS;
@@ -61,7 +76,6 @@ ze_result_t command_list::create_immediate(context& owner, device& target,
 }
 
 ze_result_t command_list::check(const dependencies& events) const {
-  if (closed_) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
   if (events.wait_count > 0 && events.waits == nullptr) return ZE_RESULT_ERROR_INVALID_SIZE;
   for (uint32_t i = 0; i < events.wait_count; ++i) {
@@ -88,6 +102,8 @@ void command_list::wait_on_host(command& work) {
 
 ze_result_t command_list::append(std::unique_ptr<command> work, const dependencies& events) {
   if (const ze_result_t result = check(events); result != ZE_RESULT_SUCCESS) return result;
+  // EV-34: what comes after the end of a list is taken and never reached, as by Intel's driver.
+  if (closed_) return ZE_RESULT_SUCCESS;
   // Waits first: a command may wait for the counter-based event that it signals anew (EV-51).
   bind_waits(*work, events);
   auto* signal = try_from_handle<event>(events.signal);

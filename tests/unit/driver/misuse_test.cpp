@@ -221,19 +221,44 @@ TEST_F(misuse, external_interrupts_are_for_counter_based_events_only) {
   EXPECT_EQ(zeEventCreate(pool(1), &desc, &made), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
-TEST_F(misuse, lists_are_closed_before_they_are_executed_and_open_when_appended_to) {
+TEST_F(misuse, lists_are_closed_before_they_are_executed) {
   auto list = regular_list();
   const auto on = queue();
   EXPECT_EQ(zeCommandQueueExecuteCommandLists(on, 1, &list, nullptr),
             ZE_RESULT_ERROR_INVALID_ARGUMENT);
   ASSERT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(zeCommandListAppendBarrier(list, nullptr, 0, nullptr),
-            ZE_RESULT_ERROR_INVALID_ARGUMENT);
   auto immediate = immediate_list();
   EXPECT_EQ(zeCommandQueueExecuteCommandLists(on, 1, &immediate, nullptr),
             ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
   EXPECT_EQ(zeCommandListHostSynchronize(list, 0), ZE_RESULT_ERROR_INVALID_ARGUMENT)
       << "only immediate lists are synchronised";
+}
+
+TEST_F(misuse, what_is_appended_to_a_closed_list_is_never_reached) {
+  const auto list = regular_list();
+  const auto event = regular_event();
+  auto* numbers = shared_memory<uint32_t>(3);
+  numbers[0] = 6;
+  ASSERT_EQ(copy(list, &numbers[1], &numbers[0]), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(copy(list, &numbers[2], &numbers[0], event), ZE_RESULT_SUCCESS);
+  execute(queue(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS), list);
+  EXPECT_EQ(numbers[1], 6u);
+  EXPECT_EQ(numbers[2], 0u);
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+}
+
+TEST_F(misuse, unknown_flags_of_a_list_are_refused_but_not_the_end_of_the_enumeration) {
+  ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0x40};
+  ze_command_list_handle_t list = nullptr;
+  EXPECT_EQ(zeCommandListCreate(context_, device_, &desc, &list),
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  desc.flags = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
+  EXPECT_EQ(zeCommandListCreate(context_, device_, &desc, &list),
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  desc.flags = ZE_COMMAND_LIST_FLAG_FORCE_UINT32;
+  ASSERT_EQ(zeCommandListCreate(context_, device_, &desc, &list), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(misuse, null_handles_and_pointers_are_told_apart) {
