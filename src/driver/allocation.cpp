@@ -10,6 +10,14 @@ shared_heap& memory_heap() {
   return *heap;
 }
 
+ipc_object allocation::to_ipc_object(uint64_t offset) const {
+  return {.kind = ipc_kind::memory,
+          .flags = static_cast<uint32_t>(type),
+          .offset = offset,
+          .bytes = bytes,
+          .detail = 0};
+}
+
 allocation_registry& allocation_registry::instance() {
   static auto* registry = new allocation_registry;
   return *registry;

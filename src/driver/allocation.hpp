@@ -26,10 +26,14 @@ struct allocation {
   ze_memory_type_t type = ZE_MEMORY_TYPE_UNKNOWN;
   origin from = origin::heap;
   char* base = nullptr;
+  char* block = nullptr;  // where its bytes lie in the memory heap; null: they do not
   size_t bytes = 0;
   uint64_t id = 0;
   ipc_export exported;
   std::unique_ptr<ipc_import> import;
+
+  // What a handle for other processes says about it.
+  ipc_object to_ipc_object(uint64_t offset) const;
 };
 
 // All allocations, found by any address in them.

@@ -61,11 +61,6 @@ uint64_t start_time_of(pid_t process) {
   return start;
 }
 
-uint64_t own_start_time() {
-  // Not cached: after fork it is another.
-  return start_time_of(getpid());
-}
-
 // Memory that a handle may name: a memfd, and the one that was meant.
 bool is_meant(int descriptor, const ipc_handle& handle) {
   if (descriptor < 0) return false;
@@ -102,6 +97,17 @@ struct export_table {
   fork_safe_mutex mutex{
       fork_safe_mutex::rank::inner};  // guards the map and the fields of every ipc_export
   std::map<int, ipc_export*> by_descriptor;
+  pid_t own_process = 0;  // whose start time this is: after fork it is another
+  uint64_t own_start = 0;
+
+  // When this process started.
+  uint64_t own_start_time() {
+    if (own_process != getpid()) {
+      own_process = getpid();
+      own_start = start_time_of(own_process);
+    }
+    return own_start;
+  }
 
   static export_table& instance() {
     static auto* table = new export_table;
@@ -125,39 +131,70 @@ void ipc_export::close_descriptor() {
   handles_ = 0;
 }
 
-ze_result_t ipc_export::make_handle(int memory, const ipc_object& object, ipc_handle* out) {
-  export_table& table = export_table::instance();
-  const std::lock_guard lock(table.mutex);
+ze_result_t ipc_export::open_descriptor(int memory) {
   if (descriptor_ >= 0 && inode_of(descriptor_) != inode_) close_descriptor();
-  if (descriptor_ < 0) {
-    descriptor_ = fcntl(memory, F_DUPFD_CLOEXEC, 0);
-    if (descriptor_ < 0) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    inode_ = inode_of(descriptor_);
-    table.by_descriptor[descriptor_] = this;
-  }
-  ++handles_;
-  ipc_handle handle{};
-  handle.descriptor = descriptor_;
-  handle.kind = static_cast<uint32_t>(object.kind) | object.flags << ipc_flags_shift;
-  handle.exporter = getpid();
-  handle.export_descriptor = descriptor_;
-  handle.inode = inode_;
-  handle.exporter_start = own_start_time();
-  handle.offset = object.offset;
-  handle.bytes = object.bytes;
-  handle.detail = object.detail;
-  handle.checksum = checksum_of(handle);
-  *out = handle;
+  if (descriptor_ >= 0) return ZE_RESULT_SUCCESS;
+  descriptor_ = fcntl(memory, F_DUPFD_CLOEXEC, 0);
+  if (descriptor_ < 0) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  inode_ = inode_of(descriptor_);
+  export_table::instance().by_descriptor[descriptor_] = this;
   return ZE_RESULT_SUCCESS;
 }
 
+ipc_handle ipc_export::describe() const {
+  ipc_handle handle{};
+  handle.descriptor = descriptor_;
+  handle.kind = static_cast<uint32_t>(object_.kind) | object_.flags << ipc_flags_shift;
+  handle.exporter = getpid();
+  handle.export_descriptor = descriptor_;
+  handle.inode = inode_;
+  handle.exporter_start = export_table::instance().own_start_time();
+  handle.offset = object_.offset;
+  handle.bytes = object_.bytes;
+  handle.detail = object_.detail;
+  handle.checksum = checksum_of(handle);
+  return handle;
+}
+
+ze_result_t ipc_export::make_handle(int memory, const ipc_object& object, ipc_handle* out) {
+  const std::lock_guard lock(export_table::instance().mutex);
+  if (const ze_result_t result = open_descriptor(memory); result != ZE_RESULT_SUCCESS) {
+    return result;
+  }
+  ++handles_;
+  object_ = object;
+  *out = describe();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ipc_export::give_descriptor(int memory, const ipc_object& object, int* out) {
+  ipc_handle handle{};
+  const ze_result_t result = make_handle(memory, object, &handle);
+  if (result == ZE_RESULT_SUCCESS) *out = handle.descriptor;
+  return result;
+}
+
+bool ipc_export::make_handle_of(int descriptor, ipc_handle* out) {
+  export_table& table = export_table::instance();
+  const std::lock_guard lock(table.mutex);
+  const auto found = table.by_descriptor.find(descriptor);
+  if (found == table.by_descriptor.end() || inode_of(descriptor) != found->second->inode_) {
+    return false;
+  }
+  ++found->second->handles_;
+  *out = found->second->describe();
+  return true;
+}
+
 bool ipc_export::put(const ipc_handle& handle) {
+  if (handle.exporter != getpid() || handle.checksum != checksum_of(handle)) return false;
   export_table& table = export_table::instance();
   const std::lock_guard lock(table.mutex);
   const auto found = table.by_descriptor.find(handle.export_descriptor);
-  if (found == table.by_descriptor.end() || handle.exporter != getpid() ||
-      handle.checksum != checksum_of(handle) || found->second->inode_ != handle.inode) {
-    return false;
+  // The descriptor's number may have gone to another object since.
+  if (found == table.by_descriptor.end() || found->second->inode_ != handle.inode ||
+      found->second->object_.offset != handle.offset) {
+    return true;
   }
   if (--found->second->handles_ == 0) found->second->close_descriptor();
   return true;

@@ -66,16 +66,26 @@ class ipc_export {
   // `memory` is the heap's descriptor of what the object lies in.
   ze_result_t make_handle(int memory, const ipc_object& object, ipc_handle* out);
 
-  // Gives a handle of this process back, whichever object's it is. False when it is none.
+  // The descriptor by itself, which then stays open as long as the object does.
+  ze_result_t give_descriptor(int memory, const ipc_object& object, int* out);
+  // A handle of whichever object gave out this descriptor. False when none of this process did.
+  static bool make_handle_of(int descriptor, ipc_handle* out);
+
+  // Gives a handle of this process back, whichever object's it is; one that has been given back
+  // before, or whose object is gone, is none the worse. False for what is no handle of this
+  // process.
   static bool put(const ipc_handle& handle);
 
  private:
+  ze_result_t open_descriptor(int memory);
   void close_descriptor();
+  ipc_handle describe() const;
 
   // Guarded by the mutex of the table of all exports.
   int descriptor_ = -1;
   uint64_t inode_ = 0;
-  uint32_t handles_ = 0;
+  uint64_t handles_ = 0;  // and descriptors given out by themselves
+  ipc_object object_{};
 };
 
 // An object of another process, mapped.

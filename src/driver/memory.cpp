@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "driver/allocation.hpp"
+#include "driver/atomic_access.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
 #include "driver/stream.hpp"
@@ -56,6 +57,7 @@ ze_result_t allocate(context& owner, const allocation_request& request, void** o
   made->on = request.on;
   made->type = request.type;
   made->base = static_cast<char*>(memory);
+  made->block = made->base;
   made->bytes = request.bytes;
   registry.add(std::move(made));
   *out = memory;
@@ -63,6 +65,7 @@ ze_result_t allocate(context& owner, const allocation_request& request, void** o
 }
 
 void release(const allocation& freed) {
+  atomic_access::instance().forget(freed.base, freed.bytes);
   memory_heap().free(freed.base, freed.bytes);
 }
 
@@ -123,6 +126,18 @@ ze_result_t free_memory(void* address, ze_driver_memory_free_policy_ext_flags_t 
   }
   release(*freed);
   return ZE_RESULT_SUCCESS;
+}
+
+// A descriptor of the memory that the allocation lies in. It serves zeMemGetIpcHandleFromFile-
+// DescriptorExp, not to be mapped: what else lies in that memory is nobody's business.
+int descriptor_of(allocation& exported) {
+  const auto location =
+      exported.block == nullptr ? std::nullopt : memory_heap().locate(exported.block);
+  int descriptor = -1;
+  if (!location) return descriptor;
+  exported.exported.give_descriptor(location->descriptor, exported.to_ipc_object(location->offset),
+                                    &descriptor);
+  return descriptor;
 }
 
 }  // namespace
@@ -186,6 +201,10 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* pt
     pMemAllocProperties->pageSize = found ? page_bytes : 0;
     if (phDevice != nullptr) {
       *phDevice = to_handle<ze_device_handle_t>(found ? found->on : nullptr);
+    }
+    if (auto* wanted = find_in_chain<ze_external_memory_export_fd_t>(
+            pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD)) {
+      wanted->fd = found ? descriptor_of(*found) : -1;
     }
     return ZE_RESULT_SUCCESS;
   });

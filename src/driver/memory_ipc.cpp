@@ -1,28 +1,57 @@
 #include <utility>
 
 #include "driver/allocation.hpp"
+#include "driver/physical_memory.hpp"
 #include "driver_entry.hpp"
 
-namespace zevent::driver::entry {
+namespace zevent::driver {
+namespace {
+
+ze_result_t make_handle(const void* address, ipc_handle* out) {
+  if (const auto physical = physical_memory::find(address)) return physical->make_ipc_handle(out);
+  const auto found = allocation_registry::instance().find(address);
+  if (!found || found->block == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const auto location = memory_heap().locate(found->block);
+  if (!location) return ZE_RESULT_ERROR_UNKNOWN;
+  return found->exported.make_handle(location->descriptor, found->to_ipc_object(location->offset),
+                                     out);
+}
+
+}  // namespace
+
+namespace entry {
 
 ze_result_t zeMemGetIpcHandle(ze_context_handle_t hContext, const void* ptr,
                               ze_ipc_mem_handle_t* pIpcHandle) {
   return with<context>(hContext, [&](context&) {
-    const auto found = allocation_registry::instance().find(ptr);
-    if (!found || found->from != allocation::origin::heap) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    const auto location = memory_heap().locate(found->base);
-    if (!location) return ZE_RESULT_ERROR_UNKNOWN;
     ipc_handle handle{};
-    const ze_result_t result =
-        found->exported.make_handle(location->descriptor,
-                                    {.kind = ipc_kind::memory,
-                                     .flags = static_cast<uint32_t>(found->type),
-                                     .offset = location->offset,
-                                     .bytes = found->bytes,
-                                     .detail = 0},
-                                    &handle);
+    const ze_result_t result = make_handle(ptr, &handle);
     if (result == ZE_RESULT_SUCCESS) store_ipc_handle(handle, pIpcHandle);
     return result;
+  });
+}
+
+ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext, const void* ptr,
+                                            void* pNext, ze_ipc_mem_handle_t* pIpcHandle) {
+  const auto* wanted = find_in_chain<ze_ipc_mem_handle_type_ext_desc_t>(
+      pNext, ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC);
+  constexpr auto known = ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT;
+  if (wanted != nullptr && (wanted->typeFlags & ~known) != 0) {
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;  // there is no fabric
+  }
+  return entry::zeMemGetIpcHandle(hContext, ptr, pIpcHandle);
+}
+
+// The descriptor comes from zeMemGetAllocProperties or from another handle.
+ze_result_t zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext, uint64_t handle,
+                                                   ze_ipc_mem_handle_t* pIpcHandle) {
+  return with<context>(hContext, [&](context&) {
+    ipc_handle made{};
+    if (handle > INT32_MAX || !ipc_export::make_handle_of(static_cast<int>(handle), &made)) {
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    store_ipc_handle(made, pIpcHandle);
+    return ZE_RESULT_SUCCESS;
   });
 }
 
@@ -70,4 +99,5 @@ ze_result_t zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
   });
 }
 
-}  // namespace zevent::driver::entry
+}  // namespace entry
+}  // namespace zevent::driver

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <set>
 
 #include "base/checked_cast.hpp"
 #include "driver/allocation.hpp"
+#include "driver/fork_safety.hpp"
 #include "driver/virtual_memory.hpp"
 #include "driver_entry.hpp"
 
@@ -16,6 +18,17 @@ uint64_t next_id() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
+
+// Handles that have not been destroyed.
+struct physical_memories {
+  fork_safe_mutex mutex{fork_safe_mutex::rank::inner};  // guards handles
+  std::set<const void*> handles;
+
+  static physical_memories& instance() {
+    static auto* memories = new physical_memories;
+    return *memories;
+  }
+};
 
 }  // namespace
 
@@ -31,6 +44,9 @@ ze_result_t physical_memory::create(context& owner, device& on, const ze_physica
   if (made->block_ == nullptr) {
     return on_host ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   }
+  physical_memories& known = physical_memories::instance();
+  const std::lock_guard lock(known.mutex);
+  known.handles.insert(made.get());
   made->add_reference();
   *out = made.get();
   return ZE_RESULT_SUCCESS;
@@ -38,6 +54,26 @@ ze_result_t physical_memory::create(context& owner, device& on, const ze_physica
 
 physical_memory::~physical_memory() {
   if (block_ != nullptr) memory_heap().free(block_, bytes_);
+}
+
+ref<physical_memory> physical_memory::find(const void* handle) {
+  physical_memories& known = physical_memories::instance();
+  const std::lock_guard lock(known.mutex);
+  if (!known.handles.contains(handle)) return nullptr;
+  return ref<physical_memory>(try_from_handle<physical_memory>(handle));
+}
+
+ze_result_t physical_memory::make_ipc_handle(ipc_handle* out) {
+  const auto location = memory_heap().locate(block_);
+  if (!location) return ZE_RESULT_ERROR_UNKNOWN;
+  const auto type = on_host_ ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
+  return exported_.make_handle(location->descriptor,
+                               {.kind = ipc_kind::memory,
+                                .flags = static_cast<uint32_t>(type),
+                                .offset = location->offset,
+                                .bytes = bytes_,
+                                .detail = 0},
+                               out);
 }
 
 bool physical_memory::map_at(void* address, size_t length, size_t offset, int protection) const {
@@ -68,6 +104,11 @@ ze_result_t zePhysicalMemDestroy(ze_context_handle_t hContext,
                                  ze_physical_mem_handle_t hPhysicalMemory) {
   return with<context>(hContext, [&](context&) {
     return with<physical_memory>(hPhysicalMemory, [](physical_memory& memory) {
+      {
+        physical_memories& known = physical_memories::instance();
+        const std::lock_guard lock(known.mutex);
+        known.handles.erase(&memory);
+      }
       memory.destroy_handle();
       return ZE_RESULT_SUCCESS;
     });

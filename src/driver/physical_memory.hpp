@@ -3,6 +3,7 @@
 #include <level_zero/ze_api.h>
 
 #include "driver/context.hpp"
+#include "driver/ipc.hpp"
 #include "driver/object.hpp"
 
 namespace zevent::driver {
@@ -18,6 +19,11 @@ class physical_memory : public object_of<physical_memory, object_kind::physical_
   bool is_on_host() const { return on_host_; }
   size_t bytes() const { return bytes_; }
   uint64_t id() const { return id_; }
+  char* block() const { return static_cast<char*>(block_); }
+
+  // The memory whose handle this is; null when there is none. Any address may be asked for.
+  static ref<physical_memory> find(const void* handle);
+  ze_result_t make_ipc_handle(ipc_handle* out);
 
   // Puts `length` bytes from `offset` on at the address, in place of what is mapped there.
   bool map_at(void* address, size_t length, size_t offset, int protection) const;
@@ -31,6 +37,7 @@ class physical_memory : public object_of<physical_memory, object_kind::physical_
   const size_t bytes_;
   const uint64_t id_;
   void* block_ = nullptr;
+  ipc_export exported_;
 };
 
 }  // namespace zevent::driver

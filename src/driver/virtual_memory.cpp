@@ -95,6 +95,7 @@ ze_result_t virtual_memory::map(context& owner, const void* address, size_t byte
   known->type = memory.is_on_host() ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
   known->from = allocation::origin::mapped;
   known->base = static_cast<char*>(pointer(base));
+  known->block = memory.block() + offset;
   known->bytes = bytes;
   allocation_registry::instance().add(std::move(known));
   return ZE_RESULT_SUCCESS;

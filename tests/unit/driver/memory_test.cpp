@@ -222,5 +222,70 @@ TEST_F(memory, is_allocated_and_freed_by_many_threads_at_once) {
   for (auto& each : threads) each.join();
 }
 
+TEST_F(memory, is_shared_by_the_number_of_a_descriptor) {
+  void* address = nullptr;
+  ASSERT_EQ(allocate(5000, 0, &address), ZE_RESULT_SUCCESS);
+  ze_external_memory_export_fd_t descriptor = {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, nullptr,
+                                               ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, -1};
+  ze_memory_allocation_properties_t properties = {};
+  properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+  properties.pNext = &descriptor;
+  ASSERT_EQ(zeMemGetAllocProperties(context_, address, &properties, nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_GE(descriptor.fd, 0);
+
+  ze_ipc_mem_handle_t handle = {};
+  const auto number = static_cast<uint64_t>(descriptor.fd);
+  ASSERT_EQ(zeMemGetIpcHandleFromFileDescriptorExp(context_, number, &handle), ZE_RESULT_SUCCESS);
+  uint64_t same = 0;
+  EXPECT_EQ(zeMemGetFileDescriptorFromIpcHandleExp(context_, handle, &same), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(same, number);
+  void* opened = nullptr;
+  ASSERT_EQ(zeMemOpenIpcHandle(context_, device_, handle, 0, &opened), ZE_RESULT_SUCCESS);
+  static_cast<char*>(address)[4999] = 3;
+  EXPECT_EQ(static_cast<char*>(opened)[4999], 3);
+  EXPECT_EQ(zeMemCloseIpcHandle(context_, opened), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemPutIpcHandle(context_, handle), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeMemFree(context_, address), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemGetIpcHandleFromFileDescriptorExp(context_, number, &handle),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(zeMemGetIpcHandleFromFileDescriptorExp(context_, 0, &handle),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(memory, remembers_what_is_said_about_atomics_in_it) {
+  constexpr auto none = ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS;
+  constexpr auto all = ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS;
+  auto* bytes = shared_memory<char>(1000);
+  const auto attributes = [&](size_t offset) {
+    ze_memory_atomic_attr_exp_flags_t found = 99;
+    EXPECT_EQ(zeMemGetAtomicAccessAttributeExp(context_, device_, bytes + offset, 1, &found),
+              ZE_RESULT_SUCCESS);
+    return found;
+  };
+  EXPECT_EQ(attributes(0), 0u);
+  ASSERT_EQ(zeMemSetAtomicAccessAttributeExp(context_, device_, bytes, 1000, none),
+            ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeMemSetAtomicAccessAttributeExp(context_, device_, bytes + 100, 100, all),
+            ZE_RESULT_SUCCESS);
+  EXPECT_EQ(attributes(99), none);
+  EXPECT_EQ(attributes(100), all);
+  EXPECT_EQ(attributes(199), all);
+  EXPECT_EQ(attributes(200), none);
+  ASSERT_EQ(zeMemSetAtomicAccessAttributeExp(context_, device_, bytes + 50, 900, 0),
+            ZE_RESULT_SUCCESS);
+  EXPECT_EQ(attributes(49), none);
+  EXPECT_EQ(attributes(150), 0u);
+  EXPECT_EQ(attributes(950), none);
+
+  int own = 0;
+  EXPECT_EQ(zeMemSetAtomicAccessAttributeExp(context_, device_, &own, sizeof own, all),
+            ZE_RESULT_SUCCESS);
+  void* of_device = nullptr;
+  ASSERT_EQ(allocate(100, 0, &of_device), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemSetAtomicAccessAttributeExp(context_, device_, of_device, 100, all),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(zeMemFree(context_, of_device), ZE_RESULT_SUCCESS);
+}
+
 }  // namespace
 }  // namespace zevent::driver::test

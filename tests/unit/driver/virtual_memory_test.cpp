@@ -103,5 +103,48 @@ TEST_F(virtual_memories, refuse_what_does_not_fit) {
   EXPECT_NE(zeVirtualMemFree(context_, reserved + page_, page_), ZE_RESULT_SUCCESS);
 }
 
+TEST_F(virtual_memories, are_shared_by_handle_like_any_other) {
+  const auto memory = physical(3 * page_);
+  auto* address = static_cast<char*>(reserve(2 * page_));
+  ASSERT_EQ(zeVirtualMemMap(context_, address, 2 * page_, memory, page_,
+                            ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE),
+            ZE_RESULT_SUCCESS);
+  ze_ipc_mem_handle_t handle = {};
+  ASSERT_EQ(zeMemGetIpcHandle(context_, address + page_, &handle), ZE_RESULT_SUCCESS);
+  void* opened = nullptr;
+  ASSERT_EQ(zeMemOpenIpcHandle(context_, device_, handle, 0, &opened), ZE_RESULT_SUCCESS);
+  address[page_] = 42;
+  EXPECT_EQ(static_cast<char*>(opened)[page_], 42);
+  size_t bytes = 0;
+  EXPECT_EQ(zeMemGetAddressRange(context_, opened, nullptr, &bytes), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(bytes, 2 * page_);
+  EXPECT_EQ(zeMemCloseIpcHandle(context_, opened), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemPutIpcHandle(context_, handle), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeVirtualMemUnmap(context_, address, 2 * page_), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(virtual_memories, physical_memory_is_shared_although_it_has_no_address) {
+  const auto memory = physical(page_);
+  ze_ipc_mem_handle_type_ext_desc_t kind = {ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC, nullptr,
+                                            ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT};
+  ze_ipc_mem_handle_t handle = {};
+  ASSERT_EQ(zeMemGetIpcHandleWithProperties(context_, memory, &kind, &handle), ZE_RESULT_SUCCESS);
+  void* opened = nullptr;
+  ASSERT_EQ(zeMemOpenIpcHandle(context_, device_, handle, 0, &opened), ZE_RESULT_SUCCESS);
+  *static_cast<char*>(opened) = 17;
+  auto* address = static_cast<char*>(reserve(page_));
+  ASSERT_EQ(
+      zeVirtualMemMap(context_, address, page_, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE),
+      ZE_RESULT_SUCCESS);
+  EXPECT_EQ(address[0], 17);
+  EXPECT_EQ(zeMemCloseIpcHandle(context_, opened), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeMemPutIpcHandle(context_, handle), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeVirtualMemUnmap(context_, address, page_), ZE_RESULT_SUCCESS);
+
+  kind.typeFlags = ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE;
+  EXPECT_EQ(zeMemGetIpcHandleWithProperties(context_, memory, &kind, &handle),
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
 }  // namespace
 }  // namespace zevent::driver::test
