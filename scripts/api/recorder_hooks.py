@@ -7,7 +7,20 @@ HOOK_FILES = 4
 
 # What is done with the arguments besides recording them, by the function's name. The functions that
 # these statements call are hand-written; `memory` is the process's memory_capture, if it has one.
+# Before the driver is entered:
+BEFORE_CALL = {
+    "zeModuleDestroy": "module_is_destroyed(hModule);",
+    "zeKernelDestroy": "kernel_is_destroyed(hKernel);",
+}
+
+# When the call is recorded:
 AFTER_CALL = {
+    "zeModuleCreate":
+        "if (result == ZE_RESULT_SUCCESS && desc != nullptr && phModule != nullptr)\n"
+        "    module_was_created(*phModule, *desc);",
+    "zeKernelCreate":
+        "if (result == ZE_RESULT_SUCCESS && desc != nullptr && phKernel != nullptr)\n"
+        "    kernel_was_created(*phKernel, hModule, desc->pKernelName);",
     "zeDriverGetExtensionFunctionAddress":
         "if (result == ZE_RESULT_SUCCESS && name != nullptr && ppFunctionAddress != nullptr)\n"
         "    *ppFunctionAddress = hook_for(name, *ppFunctionAddress);",
@@ -92,7 +105,7 @@ def recorder_files(model, headers):
 INCLUDES = """#include <level_zero/ze_ddi_common.h>
 
 #include "api/zex_api.h"
-#include "recorder/external_sizes.hpp"
+#include "recorder/kernel_arguments.hpp"
 #include "recorder/memory_capture.hpp"
 #include "recorder/open_call.hpp"
 #include "recorder_records.hpp"
@@ -249,7 +262,15 @@ class _Writer:
         elif extent.kind == "chain":
             self.line(f"write_chain({self.out}, {value}, zevent::api::record_part::{part});")
         else:
-            self.line(f'write_external({self.out}, "{extent.length}", {value});')
+            self.external(extent.length, value, scope)
+
+    def external(self, who, value, scope):
+        if who == "kernel arguments":
+            self.line(f"write_kernel_arguments({self.out}, {scope('hKernel')}, {value});")
+        elif who == "specialization constant":
+            self.line(f"write_specialization_constant({self.out}, {value});")
+        else:
+            self.store(1, "zevent::api::content_form::nothing")
 
     def elements(self, pointee, value, part, extent, inner, scope, index):
         length = self.length(extent.length, scope, index)
@@ -340,7 +361,7 @@ class _Records:
             "void write_chain(call_writer& out, const void* address, api::record_part part);\n",
             "}  // namespace zevent::recorder\n"])
         source = "\n".join([NOTICE, '#include "recorder_records.hpp"\n',
-                            '#include "recorder/external_sizes.hpp"\n',
+                            '#include "recorder/kernel_arguments.hpp"\n',
                             "namespace zevent::recorder {\n", *bodies, self.chain(),
                             "}  // namespace zevent::recorder\n"])
         return header, source
@@ -432,6 +453,8 @@ class _Hook:
         is_result = f.result == "ze_result_t"
         body = self.inputs()
         before = memory_before(f)
+        if f.name in BEFORE_CALL:
+            body.append(f"  {BEFORE_CALL[f.name]}")
         if before:
             body.append(f"  if (auto* memory = memory_capture::current()) {before};")
         body.append(f"  const {declared.result} result = next_function<{self.index}, "
