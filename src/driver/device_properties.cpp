@@ -115,7 +115,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice,
     out.numSubslicesPerSlice = core_count();
     out.numSlices = 1;
     // API 1.2 asks for ticks a second, API 1.0 for nanoseconds a tick.
-    out.timerResolution = out.stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
+    out.timerResolution = stype_of(&out) == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
                               ? clock.ticks_per_second()
                               : 1'000'000'000 / clock.ticks_per_second();
     out.timestampValidBits = clock.valid_bits();

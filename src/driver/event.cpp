@@ -242,8 +242,12 @@ ze_result_t event::host_synchronize(uint64_t timeout_ns) {
   switch (host_wait(wait.point, timeout_ns, *this)) {
     case host_wait_result::reached:
       return ZE_RESULT_SUCCESS;
-    case host_wait_result::timed_out:
-      return ZE_RESULT_NOT_READY;
+    case host_wait_result::timed_out: {
+      // Whether another process lives is asked of the system: not in a loop of tiny timeouts.
+      constexpr uint64_t worth_asking_ns = 1'000'000;
+      const bool lost = timeout_ns < worth_asking_ns ? context_->is_lost() : is_abandoned();
+      return lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
+    }
     case host_wait_result::abandoned:
       return ZE_RESULT_ERROR_DEVICE_LOST;
   }

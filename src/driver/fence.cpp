@@ -20,7 +20,7 @@ ze_result_t fence::host_synchronize(uint64_t timeout_ns) {
     case host_wait_result::reached:
       return ZE_RESULT_SUCCESS;
     case host_wait_result::timed_out:
-      return ZE_RESULT_NOT_READY;
+      return is_abandoned() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
     case host_wait_result::abandoned:
       return ZE_RESULT_ERROR_DEVICE_LOST;
   }

@@ -159,18 +159,23 @@ class ref {
   T* target_ = nullptr;
 };
 
-// The start of every descriptor and property structure.
+// The start of every descriptor and property structure. A number, not an enumeration: programs
+// leave anything there.
 struct chained {
-  ze_structure_type_t stype;
+  uint32_t stype;
   const void* next;
 };
+
+inline uint32_t stype_of(const void* structure) {
+  return static_cast<const chained*>(structure)->stype;
+}
 
 // The structure of the given type in a pNext chain; null when there is none.
 template <typename T>
 const T* find_in_chain(const void* chain, ze_structure_type_t type) {
   for (auto* link = static_cast<const chained*>(chain); link != nullptr;
        link = static_cast<const chained*>(link->next)) {
-    if (link->stype == type) return reinterpret_cast<const T*>(link);
+    if (link->stype == static_cast<uint32_t>(type)) return reinterpret_cast<const T*>(link);
   }
   return nullptr;
 }
