@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "driver/device.hpp"
@@ -241,11 +242,10 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t hDevice, uint32_t* pCo
 ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
                                        ze_device_image_properties_t* pImageProperties) {
   return with<device>(hDevice, [&](device&) {
-    const auto stype = pImageProperties->stype;
-    void* const next = pImageProperties->pNext;
-    *pImageProperties = {};
-    pImageProperties->stype = stype;
-    pImageProperties->pNext = next;
+    // All but its head, which is the caller's.
+    constexpr size_t head = offsetof(ze_device_image_properties_t, maxImageDims1D);
+    std::memset(reinterpret_cast<char*>(pImageProperties) + head, 0,
+                sizeof *pImageProperties - head);
     return ZE_RESULT_SUCCESS;
   });
 }

@@ -108,7 +108,7 @@ ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice,
     copy_text("0.1", pProperties->driverVersion);
     for (auto* link = static_cast<zes_base_properties_t*>(pProperties->pNext); link != nullptr;
          link = static_cast<zes_base_properties_t*>(link->pNext)) {
-      if (link->stype != ZES_STRUCTURE_TYPE_DEVICE_EXT_PROPERTIES) continue;
+      if (stype_of(link) != ZES_STRUCTURE_TYPE_DEVICE_EXT_PROPERTIES) continue;
       auto& more = *reinterpret_cast<zes_device_ext_properties_t*>(link);
       std::memcpy(more.uuid.id, target.uuid().id, sizeof more.uuid.id);
       more.type = ZES_DEVICE_TYPE_GPU;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "ipc_message.hpp"
@@ -32,6 +33,19 @@ class peer {
     queue.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
     queue.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
     must(zeCommandListCreateImmediate(context_, device_, &queue, &list_), "create list");
+  }
+
+  peer(const peer&) = delete;
+  peer& operator=(const peer&) = delete;
+
+  ~peer() {
+    for (const auto each : events_) zeEventDestroy(each);
+    if (gate_ != nullptr) zeEventDestroy(gate_);
+    for (const auto each : gates_) zeEventPoolDestroy(each);
+    if (pool_ != nullptr) zeEventPoolDestroy(pool_);
+    if (counter_ != nullptr) zeEventDestroy(counter_);
+    zeCommandListDestroy(list_);
+    zeContextDestroy(context_);
   }
 
   void answer(message& m) {
@@ -73,7 +87,7 @@ class peer {
         m.result = open_counter(m);
         break;
       case ask::close_counter:
-        m.result = zeEventCounterBasedCloseIpcHandle(counter_);
+        m.result = zeEventCounterBasedCloseIpcHandle(std::exchange(counter_, nullptr));
         break;
       case ask::wait_counter:
         m.result = zeEventHostSynchronize(counter_, patience_ns);
@@ -154,7 +168,7 @@ class peer {
   ze_result_t close_pool() {
     for (const auto each : events_) must(zeEventDestroy(each), "zeEventDestroy");
     events_.clear();
-    return zeEventPoolCloseIpcHandle(pool_);
+    return zeEventPoolCloseIpcHandle(std::exchange(pool_, nullptr));
   }
 
   ze_result_t device_wait(ze_event_handle_t event) {
@@ -175,6 +189,8 @@ class peer {
                                        ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
     ze_event_pool_handle_t gates = nullptr;
     must(zeEventPoolCreate(context_, &desc, 0, nullptr, &gates), "zeEventPoolCreate");
+    gates_.push_back(gates);
+    if (gate_ != nullptr) must(zeEventDestroy(gate_), "zeEventDestroy");
     ze_event_desc_t gate = {};
     gate.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     must(zeEventCreate(gates, &gate, &gate_), "zeEventCreate");
@@ -236,6 +252,7 @@ class peer {
   std::vector<ze_event_handle_t> events_;
   ze_event_handle_t counter_ = nullptr;
   ze_event_handle_t gate_ = nullptr;
+  std::vector<ze_event_pool_handle_t> gates_;
   void* memory_ = nullptr;
 };
 
