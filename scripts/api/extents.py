@@ -81,6 +81,10 @@ RULES = [
     ("ze_mutable_graph_argument_exp_desc_t.pArgValue", external("graph argument")),
     ("zetDebug*Registers.pRegisterValues", external("register set")),
 
+    # Named like memory of the device, but written by the call itself.
+    ("zeEventQueryKernelTimestamp.dstptr", SINGLE),
+    ("zeEventCounterBasedGetDeviceAddress.deviceAddress", SINGLE),
+
     # Memory that commands read or write later, on the device.
     ("zeCommandListAppendLaunch*Indirect.pLaunchArgumentsBuffer", ADDRESS),
     ("zeCommandListAppendLaunchMultipleKernelsIndirect.pCountBuffer", ADDRESS),
