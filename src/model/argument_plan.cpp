@@ -322,7 +322,7 @@ argument_plan::argument_plan(const api::model& described, blob_source blobs)
     const auto& each = described.functions[i];
     planned.which = function_named(each.name);
     planned.parameters.resize(each.parameters.size());
-    if (planned.which == function::other) continue;
+    if (planned.which == function::other || planned.which == function::other_query) continue;
     for (size_t a = 0; a < argument_count; ++a) {
       auto paths = path_of(static_cast<argument>(a));
       while (!paths.empty()) plan(planned, each, static_cast<argument>(a), cut(paths, '|'));
@@ -374,6 +374,7 @@ bool argument_plan::read(uint32_t function_index, std::span<const std::byte> inp
   into.clear();
   const auto& planned = functions_[function_index];
   into.which = planned.which;
+  into.name = model_.functions[function_index].name;
   if (!planned.wants_anything) return true;
   const auto& f = model_.functions[function_index];
   reader in(model_, blobs_, f, inputs, into, true);

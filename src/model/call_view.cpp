@@ -37,6 +37,15 @@ bool names_an_append(std::string_view name) {
          name.find("CommandListImmediateAppend") != std::string_view::npos;
 }
 
+bool names_a_query(std::string_view name) {
+  for (const std::string_view start :
+       {"zeEventGet", "zeEventPoolGet", "zeCommandListGet", "zeCommandListIs",
+        "zeCommandListImmediateGet", "zeCommandQueueGet"}) {
+    if (name.starts_with(start)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 function function_named(std::string_view name) {
@@ -45,7 +54,8 @@ function function_named(std::string_view name) {
       [](uint16_t i, std::string_view wanted) { return known_functions[i].name < wanted; });
   if (place != sorted_by_name.end() && known_functions[*place].name == name)
     return static_cast<function>(*place);
-  return names_an_append(name) ? function::other_append : function::other;
+  if (names_an_append(name)) return function::other_append;
+  return names_a_query(name) ? function::other_query : function::other;
 }
 
 std::string_view name_of(function which) {

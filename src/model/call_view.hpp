@@ -21,6 +21,7 @@ enum class function : uint16_t {
 #include "model/functions.inc"
 #undef F
   other_append,  // appends a command that the model does not know by name
+  other_query,   // asks something of an event, pool, list or queue
   other,
 };
 
@@ -36,7 +37,7 @@ enum class argument : uint8_t {
 inline constexpr size_t argument_count = static_cast<size_t>(argument::none);
 
 function function_named(std::string_view name);
-// "" for the two that stand for many.
+// "" for those that stand for many.
 std::string_view name_of(function which);
 // The argument whose object no two threads may pass at once; argument::none when it may be shared.
 argument exclusive_argument(function which);
@@ -52,6 +53,7 @@ class call_view {
  public:
   trace::call_number number{};
   function which = function::other;
+  std::string_view name;  // of the function
   uint32_t process = 0;
   uint32_t thread = 0;
   uint64_t start_ns = 0;

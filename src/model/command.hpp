@@ -94,6 +94,7 @@ struct stream : counted {
   // Barriers with wait events, which wait for nothing else.
   position last_partial_barrier = 0;
   call_number last_partial_barrier_call = no_call;
+  bool last_partial_barrier_is_ranges = false;
 
   bool blocked() const { return started < runs.size(); }
   // Not complete as far as the host knows.

@@ -167,7 +167,7 @@ void process_model::append(const call_view& call) {
   command_list* list = lists.find_alive(call[hCommandList]);
   if (list == nullptr) return;
   const auto made = make_command(call, *list);
-  if (list->capture) return;
+  if (captured(*made, *list)) return;
   bind_signal(made);
   if (list->immediate) {
     executor_.submit(made, list->own, list->own->chain, call.number, 1);
@@ -177,6 +177,17 @@ void process_model::append(const call_view& call) {
   for (const auto id : list->next_ids) list->command_of_id[id] = list->commands.size();
   list->next_ids.clear();
   list->commands.push_back(made);
+}
+
+// Whether the command goes into a graph instead of to the device. A list that waits for something
+// captured joins the capture.
+bool process_model::captured(const command& made, command_list& list) {
+  for (const auto& wait : made.waits) {
+    if (!list.capture && list.immediate && wait.which->captured && wait.which->captured->capturing)
+      list.capture = wait.which->captured;
+  }
+  if (made.signal) made.signal->captured = list.capture;
+  return static_cast<bool>(list.capture);
 }
 
 void process_model::append_lists(const call_view& call) {
@@ -262,22 +273,25 @@ void process_model::update_mutable(const call_view& call) {
   }
 }
 
-void process_model::capture(const call_view& call) {
+void process_model::begin_capture(const call_view& call) {
   command_list* list = lists.find_alive(call[hCommandList]);
   if (list == nullptr) return;
-  using enum function;
-  if (call.which == zeCommandListEndGraphCaptureExt) {
-    if (graph* made = graphs.find_alive(call[phGraph]); made == nullptr)
-      graphs.add(call[phGraph], call.number);
-    list->capture = {};
-    return;
-  }
-  list->capture = call.which == zeCommandListBeginCaptureIntoGraphExt
-                      ? ref<graph>(graphs.find_alive(call[hGraph]))
-                      : make<graph>();
-  if (!list->capture) list->capture = make<graph>();
+  graph* into = graphs.find_alive(call[hGraph]);
+  list->capture = into != nullptr ? ref<graph>(into) : make<graph>();
   list->capture->primary_list = list->handle;
   list->capture->capturing = true;
+  list->capture->begun = call.number;
+}
+
+void process_model::end_capture(const call_view& call) {
+  command_list* primary = lists.find_alive(call[hCommandList]);
+  if (primary == nullptr || !primary->capture) return;
+  const ref<graph> ended = primary->capture;
+  ended->capturing = false;
+  lists.for_each_alive([&](command_list& each) {
+    if (each.capture == ended) each.capture = {};
+  });
+  if (graphs.find_alive(call[phGraph]) == nullptr) graphs.add(call[phGraph], call.number);
 }
 
 }  // namespace zevent::model

@@ -175,6 +175,8 @@ void executor::start(const ref<run>& r) {
     } else {
       where.last_partial_barrier = r->at;
       where.last_partial_barrier_call = what.call;
+      where.last_partial_barrier_is_ranges =
+          what.which == function::zeCommandListAppendMemoryRangesBarrier;
     }
   }
   if (moves_floor) where.floor = r->before;

@@ -8,52 +8,18 @@
 #include "model/byte_region.hpp"
 #include "model/call_view.hpp"
 #include "model/clock.hpp"
+#include "model/object.hpp"
 #include "model/ref.hpp"
 #include "model/spirv_parameters.hpp"
-#include "trace/call.hpp"
 
 // The objects of a program and what the model knows of each. An object outlives its handle for as
-// long as something refers to it.
+// long as something refers to it. Objects, commands and their executions refer to one another:
+// whoever uses them includes command.hpp, which has them all.
 namespace zevent::model {
-
-using trace::call_number;
-
-inline constexpr call_number no_call{UINT64_MAX};
 
 struct command;
 struct run;
 struct stream;
-
-enum class object_kind : uint8_t {
-  context,
-  event_pool,
-  event,
-  command_list,
-  command_queue,
-  fence,
-  module,
-  kernel,
-  image,
-  sampler,
-  graph,
-  executable_graph,
-  memory,
-};
-
-std::string_view name_of(object_kind kind);
-
-struct object : counted {
-  explicit object(object_kind k) : kind(k) {}
-
-  object_kind kind;
-  uint64_t handle = 0;
-  call_number created = no_call;
-  call_number destroyed = no_call;  // no_call while it lives
-  uint32_t destroyed_by_thread = 0;
-  uint64_t destroy_ended_ns = 0;
-
-  bool alive() const { return destroyed == no_call; }
-};
 
 struct device {
   uint64_t handle = 0;
@@ -82,6 +48,13 @@ struct event_pool : object {
   bool imported = false;
   bool exported = false;
   std::map<uint32_t, event*> slots;  // live events by index
+};
+
+struct graph : object {
+  graph() : object(object_kind::graph) {}
+  uint64_t primary_list = 0;
+  bool capturing = false;
+  call_number begun = no_call;
 };
 
 // Where a counter-based event's counter lives.
@@ -128,14 +101,10 @@ struct event : object {
   std::vector<ref<command>> aggregated;
   // Streams whose next command waits for it.
   std::vector<ref<stream>> parked;
+  // Signalled last by a command that was captured, not submitted.
+  ref<graph> captured;
 
   bool signalled() const { return !signals.empty() || host_signal != no_call; }
-};
-
-struct graph : object {
-  graph() : object(object_kind::graph) {}
-  uint64_t primary_list = 0;
-  bool capturing = false;
 };
 
 struct executable_graph : object {

@@ -80,7 +80,7 @@ void process_model::begin(const call_view& call) {
       return update_mutable(call);
     case zeCommandListBeginGraphCaptureExt:
     case zeCommandListBeginCaptureIntoGraphExt:
-      return capture(call);
+      return begin_capture(call);
     default:
       return destroy(call);
   }
@@ -197,7 +197,7 @@ void process_model::create(const call_view& call) {
       graphs.add(call[phGraph], call.number);
       return;
     case zeCommandListEndGraphCaptureExt:
-      return capture(call);
+      return end_capture(call);
     case zeGraphInstantiateExt:
       if (executable_graph* made = executable_graphs.add(call[phExecutableGraph], call.number))
         made->source = ref<graph>(graphs.find_alive(call[hGraph]));

@@ -78,7 +78,9 @@ class process_model {
   void run_list(command_list& list, const ref<stream>& where, call_number call);
   void reset_list(const call_view& call);
   void update_mutable(const call_view& call);
-  void capture(const call_view& call);
+  bool captured(const command& made, command_list& list);
+  void begin_capture(const call_view& call);
+  void end_capture(const call_view& call);
 
   void synchronise(const call_view& call);
   void synchronise_device(uint64_t device);

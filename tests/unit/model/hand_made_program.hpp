@@ -54,6 +54,7 @@ class hand_made_program {
     next_.clear();
     next_.number = number{calls_++};
     next_.which = which;
+    next_.name = name_of(which);
     fill(next_);
     next_.start_ns = time_ns_;
     next_.end_ns = next_.did_return ? time_ns_ + duration_ns_ : UINT64_MAX;
