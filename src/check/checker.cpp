@@ -1,0 +1,118 @@
+#include "check/checker.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "check/rule_sets.hpp"
+
+namespace zevent::check {
+
+// The rules at work on one process.
+class process_checker final : public model::listener {
+ public:
+  process_checker(uint32_t process, finding_list& found, const object_namer& namer,
+                  const check_options& options, shared_pools& shared, const blob_reader& blobs,
+                  const std::set<uint32_t>& callback_threads)
+      : number(process),
+        state_(*this),
+        look_(process, state_, found, namer, options, shared, blobs),
+        sets_(all_rule_sets(look_)),
+        callback_threads_(callback_threads) {
+    for (size_t i = 0; i < model::function_count; ++i) {
+      for (const auto& each : sets_) {
+        if (each->wants(static_cast<function>(i))) interested_[i].push_back(each.get());
+      }
+    }
+  }
+
+  const uint32_t number;
+
+  void begin(const call_view& call, std::span<const trace::memory_note> notes) {
+    look_.current = &call;
+    for (const auto& note : notes) {
+      for (const auto& each : sets_) each->noted(note);
+    }
+    if (!callback_threads_.empty() && callback_threads_.contains(call.thread)) see_callback(call);
+    const auto& interested = interested_[static_cast<size_t>(call.which)];
+    for (rule_set* each : interested) each->begins(call);
+    state_.begin(call);
+    for (rule_set* each : interested) each->began(call);
+  }
+
+  void end(const call_view& call) {
+    look_.current = &call;
+    for (rule_set* each : interested_[static_cast<size_t>(call.which)]) each->ends(call);
+    state_.end(call);
+  }
+
+  void finish() {
+    for (const auto& each : sets_) each->finish();
+  }
+
+  void starting(const run& about_to) override {
+    for (const auto& each : sets_) each->starting(about_to);
+  }
+  void conflicts(const model::access_map::conflict& found) override {
+    for (const auto& each : sets_) each->conflicts(found);
+  }
+
+ private:
+  // EV-42.
+  void see_callback(const call_view& call) {
+    look_.report(ev(42), call.name.data(),
+                 "{} is called from a thread of the driver, that is from a host function.",
+                 call.name);
+  }
+
+  model::process_model state_;
+  inspection look_;
+  std::vector<std::unique_ptr<rule_set>> sets_;
+  std::array<std::vector<rule_set*>, model::function_count> interested_;  // by function
+  const std::set<uint32_t>& callback_threads_;
+};
+
+namespace {
+
+std::string name_by_value(uint32_t, model::object_kind kind, uint64_t handle, uint64_t) {
+  return fmt::format("{} {:#x}", name_of(kind), handle);
+}
+
+}  // namespace
+
+checker::checker(object_namer namer, const check_options& options, blob_reader blobs)
+    : namer_(namer ? std::move(namer) : name_by_value),
+      options_(options),
+      blobs_(std::move(blobs)),
+      sequence_(*this) {}
+
+checker::~checker() = default;
+
+process_checker& checker::process_of(const model::call_view& call) {
+  if (last_ != nullptr && last_->number == call.process) return *last_;
+  auto& place = processes_[call.process];
+  if (!place) {
+    place = std::make_unique<process_checker>(call.process, found_, namer_, options_, shared_,
+                                              blobs_, callback_threads_);
+  }
+  last_ = place.get();
+  return *place;
+}
+
+void checker::begin(const model::call_view& call) {
+  process_of(call).begin(call, notes_);
+}
+
+void checker::end(const model::call_view& call) {
+  process_of(call).end(call);
+}
+
+std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete) {
+  sequence_.finish();
+  for (const auto& [number, each] : processes_) {
+    if (!incomplete.contains(number)) each->finish();
+  }
+  return found_.take();
+}
+
+}  // namespace zevent::check

@@ -1,0 +1,294 @@
+#include <level_zero/ze_api.h>
+
+#include <algorithm>
+#include <set>
+
+#include "check/rule_sets.hpp"
+
+namespace zevent::check {
+namespace {
+
+using enum argument;
+using model::command_list;
+using model::event;
+using model::event_role;
+using model::event_wait;
+using model::no_call;
+using model::stream;
+
+// What was held up for good when the recording ended, and why.
+class deadlock_rule_set final : public rule_set {
+ public:
+  using rule_set::rule_set;
+
+  bool wants(function) const override { return true; }
+
+  void begins(const call_view& call) override {
+    if (!call.did_return)
+      stuck_.push_back({call.number, call.which, argument_of(call), call[timeout]});
+    if (call.which == function::zeEventHostSignal) see_late_signal(call);
+  }
+
+  void finish() override {
+    for (const auto& each : look_.state.streams()) {
+      if (each->blocked()) explain_stream(*each);
+    }
+    for (const auto& each : stuck_) explain_call(each);
+  }
+
+ private:
+  struct stuck_call {
+    call_number call;
+    function which;
+    uint64_t handle;
+    uint64_t timeout;
+  };
+
+  // The end of a chain of reasons.
+  struct outcome {
+    rule_id rule = ev(12);
+    std::vector<std::string> steps;
+    std::vector<finding::involved> calls;
+    std::set<const run*> held_up;
+  };
+
+  static uint64_t argument_of(const call_view& call) {
+    using enum function;
+    switch (call.which) {
+      case zeEventHostSynchronize:
+        return call[hEvent];
+      case zeCommandQueueSynchronize:
+        return call[hCommandQueue];
+      case zeFenceHostSynchronize:
+        return call[hFence];
+      case zeDeviceSynchronize:
+        return call[hDevice];
+      default:
+        return call[hCommandList];
+    }
+  }
+
+  // EV-14: work that was submitted before the host signalled what it waits for.
+  void see_late_signal(const call_view& call) {
+    const event* which = look_.state.events.find_alive(call[hEvent]);
+    if (which == nullptr || which->counter_based) return;
+    for (const auto& held : which->parked) {
+      if (!held->blocked()) continue;
+      const run& front = *held->runs[held->started];
+      finding* made = look_.add(ev(14), "late signal", severity::note);
+      if (made == nullptr) return;
+      made->message =
+          fmt::format("{} was held up from #{} on until the host signalled {} here.",
+                      look_.name(*held), number_of(front.submitted), look_.name(*which));
+      made->calls = {{front.what->call, "waits for the event"}, {call.number, "signals it later"}};
+    }
+  }
+
+  // What a command that has not started still waits for; null when it is nothing any more.
+  static const event_wait* missing(const run& r) {
+    for (size_t i = 0; i < r.what->waits.size(); ++i) {
+      const auto& wait = r.what->waits[i];
+      if (wait.which->counter_based) {
+        if (!wait.bound) continue;
+        const bool pending = i < r.bound.size() && r.bound[i] && !r.bound[i]->started;
+        if (pending || wait.bound->executions == 0) return &wait;
+      } else if (wait.which->alive() && !wait.which->foreign && !wait.which->signalled()) {
+        return &wait;
+      }
+    }
+    return nullptr;
+  }
+
+  // A command that would signal the event and has not started.
+  static const run* pending_signal(const event_wait& wait, const run* waiter) {
+    if (wait.which->counter_based) {
+      if (waiter != nullptr) {
+        for (size_t i = 0; i < waiter->what->waits.size() && i < waiter->bound.size(); ++i) {
+          if (&waiter->what->waits[i] == &wait) return waiter->bound[i].get();
+        }
+      }
+      return wait.bound ? wait.bound->last_run : nullptr;
+    }
+    for (const auto& use : wait.which->uses) {
+      if (use.role == event_role::signals && !use.who->started) return use.who.get();
+    }
+    return nullptr;
+  }
+
+  // A command that signals the event and was never handed to the device.
+  const model::command* never_executed(const event_wait& wait) const {
+    if (wait.bound) return wait.bound.get();
+    const model::command* found = nullptr;
+    look_.state.lists.for_each_alive([&](const command_list& list) {
+      for (const auto& each : list.commands) {
+        if (each->signal == wait.which && each->executions == 0) found = each.get();
+      }
+    });
+    return found;
+  }
+
+  // Follows from what is missing to who would bring it and what holds that one up.
+  outcome follow(const event_wait& first, const run* waiter) {
+    outcome out;
+    const event_wait* wait = &first;
+    const run* blocked = waiter;
+    while (true) {
+      if (blocked != nullptr && !out.held_up.insert(blocked).second) {
+        out.rule = ev(13);
+        out.steps.push_back(fmt::format("#{} is where this began: the circle is closed.",
+                                        number_of(blocked->what->call)));
+        return out;
+      }
+      const event& which = *wait->which;
+      if (blocked != nullptr) {
+        out.steps.push_back(fmt::format("#{} on {} waits for {}.", number_of(blocked->what->call),
+                                        look_.name(*blocked->where), look_.name(which)));
+        out.calls.push_back({blocked->what->call, fmt::format("waits for {}", look_.name(which))});
+      }
+      const run* signal = pending_signal(*wait, blocked);
+      if (signal == nullptr || signal->started) {
+        explain_absence(*wait, out);
+        return out;
+      }
+      if (signal == blocked) {
+        out.rule = ev(21);
+        out.steps.push_back("The same command is the one that signals it.");
+        return out;
+      }
+      const run& front = *signal->where->runs[signal->where->started];
+      out.calls.push_back({signal->what->call, fmt::format("is to signal {}", look_.name(which))});
+      if (&front == signal) {
+        out.steps.push_back(
+            fmt::format("#{} is to signal {}.", number_of(signal->what->call), look_.name(which)));
+      } else {
+        out.steps.push_back(fmt::format("#{} is to signal {}, but {} does not get past #{}.",
+                                        number_of(signal->what->call), look_.name(which),
+                                        look_.name(*signal->where), number_of(front.what->call)));
+      }
+      blocked = &front;
+      wait = missing(front);
+      if (wait == nullptr) return out;
+    }
+  }
+
+  void explain_absence(const event_wait& wait, outcome& out) const {
+    const event& which = *wait.which;
+    const std::string name = look_.name(which);
+    if (const auto* idle = never_executed(wait); idle != nullptr && idle->executions == 0) {
+      out.steps.push_back(
+          fmt::format("#{} would signal {}, but {} was never executed after it was appended.",
+                      number_of(idle->call), name, look_.name(*idle->list)));
+      out.calls.push_back({idle->call, fmt::format("would signal {}", name)});
+    } else if (which.last_reset != no_call) {
+      out.steps.push_back(fmt::format("{} was reset by #{}, and nothing signals it after that.",
+                                      name, number_of(which.last_reset)));
+      out.calls.push_back({which.last_reset, fmt::format("resets {}", name)});
+    } else {
+      out.steps.push_back(fmt::format("No command and no call of the host ever signals {}.", name));
+    }
+  }
+
+  void explain_stream(const stream& held) {
+    const run& front = *held.runs[held.started];
+    const event_wait* wait = missing(front);
+    if (wait == nullptr || explained_.contains(&front)) return;
+    outcome out = follow(*wait, &front);
+    explained_.insert(out.held_up.begin(), out.held_up.end());
+    if (out.rule == ev(13) && !out.held_up.contains(&front)) return;
+    finding* made =
+        look_.add_at(front.what->call, out.rule, "stream",
+                     out.rule == ev(21) ? std::optional(severity::error) : std::nullopt);
+    if (made == nullptr) return;
+    const size_t behind = held.runs.size() - held.started - 1;
+    made->message =
+        fmt::format("#{} never starts{}.", number_of(front.what->call),
+                    behind == 0 ? ""
+                                : fmt::format(", and {} command{} behind it on {} neither", behind,
+                                              behind == 1 ? "" : "s", look_.name(held)));
+    made->steps = std::move(out.steps);
+    made->calls = std::move(out.calls);
+  }
+
+  void explain_call(const stuck_call& call) {
+    using enum function;
+    switch (call.which) {
+      case zeEventHostSynchronize:
+        return explain_wait(call);
+      case zeDeviceSynchronize:
+        return explain_device(call);
+      default:
+        if (is_append(call.which)) explain_append(call);
+        return;
+    }
+  }
+
+  // EV-12 or EV-13: the host waits for an event.
+  void explain_wait(const stuck_call& call) {
+    event* which = look_.state.events.find_alive(call.handle);
+    if (which == nullptr || which->foreign || call.timeout != UINT64_MAX) return;
+    const event_wait wait{model::ref<event>(which), which->last_signal};
+    if (which->counter_based) {
+      const auto& last = which->last_signal;
+      if (!last || (last->last_run != nullptr && last->last_run->started) ||
+          (last->last_run == nullptr && last->executions > 0))
+        return;
+    } else if (which->signalled()) {
+      return;
+    }
+    outcome out = follow(wait, nullptr);
+    finding* made = look_.add_at(call.call, out.rule == ev(21) ? ev(12) : out.rule, "host");
+    if (made == nullptr) return;
+    made->message = fmt::format("The host waits for {} and never gets on.", look_.name(*which));
+    made->steps = std::move(out.steps);
+    made->calls = std::move(out.calls);
+    made->calls.insert(made->calls.begin(), {call.call, "does not return"});
+  }
+
+  // EV-19.
+  void explain_device(const stuck_call& call) {
+    for (const auto& each : look_.state.streams()) {
+      if (!each->blocked() || !look_.state.same_device(each->device, call.handle)) continue;
+      const run& front = *each->runs[each->started];
+      const event_wait* wait = missing(front);
+      if (wait == nullptr) continue;
+      finding* made = look_.add_at(call.call, ev(19), "device");
+      if (made == nullptr) return;
+      outcome out = follow(*wait, &front);
+      made->message = "The device never becomes idle.";
+      made->steps = std::move(out.steps);
+      made->calls = std::move(out.calls);
+      made->calls.push_back({call.call, "does not return"});
+      return;
+    }
+  }
+
+  // EV-14: an append that blocks until the event it waits for is signalled.
+  void explain_append(const stuck_call& call) {
+    const command_list* list = look_.state.lists.find_alive(call.handle);
+    if (list == nullptr || !list->own || !list->own->blocked()) return;
+    const run& front = *list->own->runs[list->own->started];
+    const event_wait* wait = missing(front);
+    if (wait == nullptr) return;
+    finding* made = look_.add_at(call.call, ev(14), "append", severity::error);
+    if (made == nullptr) return;
+    outcome out = follow(*wait, &front);
+    made->message = fmt::format(
+        "The append to {}{} does not return before {} is signalled, and this thread can do nothing "
+        "else meanwhile.",
+        look_.name(*list), list->synchronous ? ", a synchronous list," : "",
+        look_.name(*wait->which));
+    made->steps = std::move(out.steps);
+    made->calls = {{call.call, "does not return"}};
+  }
+
+  std::vector<stuck_call> stuck_;
+  std::set<const run*> explained_;
+};
+
+}  // namespace
+
+std::unique_ptr<rule_set> deadlock_rules(inspection& of) {
+  return std::make_unique<deadlock_rule_set>(of);
+}
+
+}  // namespace zevent::check

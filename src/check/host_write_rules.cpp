@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <deque>
+
+#include "check/rule_sets.hpp"
+
+namespace zevent::check {
+namespace {
+
+using model::byte_range;
+using model::byte_region;
+using model::complete;
+using model::memory_access;
+using model::ref;
+
+// EV-47. A recording notes what host memory holds whenever something is submitted or waited for. A
+// note that differs from the one before says that somebody wrote in between; if no command could
+// have done it, it was the host. It must not have been while a command that reads these bytes was
+// under way.
+class host_write_rule_set final : public rule_set {
+ public:
+  using rule_set::rule_set;
+
+  bool wants(function) const override { return false; }
+
+  void noted(const trace::memory_note& note) override {
+    if (note.bytes == 0) return;
+    const known_content* before = known_at(note.address, note.bytes);
+    if (before != nullptr && before->hash != note.content) compare(*before, note);
+    remember(note);
+  }
+
+  void starting(const run& about_to) override {
+    if (contents_.empty()) return;
+    for (const auto& each : about_to.what->accesses) {
+      if (!each.writes) continue;
+      const auto* memory = look_.state.find_memory(each.region.first);
+      if (memory != nullptr && memory->where == model::memory_kind::device) continue;
+      if (writers_.size() >= most_writers) {
+        writers_.pop_front();
+        forgotten_ = true;
+      }
+      writers_.push_back({ref<const run>(&about_to), each.region});
+    }
+  }
+
+ private:
+  static constexpr size_t most_writers = 4096;
+  static constexpr size_t most_contents = 65536;
+
+  struct known_content {
+    uint64_t bytes = 0;
+    trace::blob_hash hash{};
+    call_number noted = model::no_call;
+  };
+  struct writer {
+    ref<const run> who;
+    byte_region region;
+  };
+
+  const known_content* known_at(uint64_t address, uint64_t bytes) const {
+    const auto known = contents_.find(address);
+    return known != contents_.end() && known->second.bytes == bytes ? &known->second : nullptr;
+  }
+
+  void remember(const trace::memory_note& note) {
+    if (contents_.size() >= most_contents) contents_.clear();
+    contents_[note.address] = {note.bytes, note.content, note.call};
+    const byte_region piece{note.address, note.bytes};
+    std::erase_if(writers_, [&](const writer& each) {
+      return complete(*each.who) && overlap(each.region, piece).has_value();
+    });
+    if (writers_.empty()) forgotten_ = false;
+  }
+
+  void compare(const known_content& before, const trace::memory_note& after) {
+    const byte_region piece{after.address, after.bytes};
+    if (forgotten_ || std::any_of(writers_.begin(), writers_.end(), [&](const writer& each) {
+          return overlap(each.region, piece).has_value();
+        }))
+      return;
+    const run* reader = nullptr;
+    const memory_access* access = nullptr;
+    look_.state.accesses().for_each_pending(
+        after.address, after.address + after.bytes,
+        [&](const run& each, const memory_access& what) {
+          const bool noted_since = each.submitted <= before.noted;
+          if (reader != nullptr || what.writes || !what.certain || !noted_since) return;
+          reader = &each;
+          access = &what;
+        });
+    if (reader == nullptr) return;
+    const auto old_bytes = look_.read_blob(before.hash);
+    const auto new_bytes = look_.read_blob(after.content);
+    if (!old_bytes || !new_bytes || old_bytes->size() != new_bytes->size()) return;
+    if (const auto changed = first_change(*old_bytes, *new_bytes, after.address, access->region))
+      report(*reader, *changed);
+  }
+
+  // The first run of changed bytes that the command reads.
+  static std::optional<byte_range> first_change(const std::vector<std::byte>& before,
+                                                const std::vector<std::byte>& after,
+                                                uint64_t address, const byte_region& read) {
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (before[i] == after[i]) continue;
+      size_t end = i;
+      while (end < before.size() && before[end] != after[end]) ++end;
+      if (const auto found = overlap(read, {address + i, end - i})) return found;
+      i = end;
+    }
+    return std::nullopt;
+  }
+
+  void report(const run& reader, const byte_range& where) {
+    finding* made = look_.add(ev(47), "source");
+    if (made == nullptr) return;
+    const auto* memory = look_.state.find_memory(where.first);
+    const std::string place =
+        memory != nullptr
+            ? fmt::format("{} at byte {}", look_.name(*memory), where.first - memory->handle)
+            : fmt::format("memory of the host at {:#x}", where.first);
+    made->message = fmt::format(
+        "Between #{} and this call the host has changed {}, which #{} reads; nothing shows that "
+        "#{} "
+        "was complete by then.",
+        number_of(reader.submitted), place, number_of(reader.what->call),
+        number_of(reader.what->call));
+    made->calls.push_back({reader.what->call, "reads the memory"});
+    if (reader.submitted != reader.what->call)
+      made->calls.push_back({reader.submitted, "executes its list"});
+    made->calls.push_back({look_.current->number, "finds it changed"});
+  }
+
+  std::map<uint64_t, known_content> contents_;  // by address
+  std::deque<writer> writers_;                  // commands that may have changed host memory
+  bool forgotten_ = false;                      // there were more writers than are kept
+};
+
+}  // namespace
+
+std::unique_ptr<rule_set> host_write_rules(inspection& of) {
+  return std::make_unique<host_write_rule_set>(of);
+}
+
+}  // namespace zevent::check

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <bitset>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/finding.hpp"
+#include "model/process_model.hpp"
+#include "trace/memory_notes.hpp"
+
+namespace zevent::check {
+
+using model::argument;
+using model::call_view;
+using model::function;
+using model::run;
+using trace::number_of;
+
+// What a user may set.
+struct check_options {
+  uint64_t blocking_ns = 100'000;    // EV-70: longer than this is a block
+  uint64_t overrun_ns = 1'000'000;   // EV-71: tolerated beyond the timeout
+  uint64_t polls = 1000;             // EV-72: the same query more often than this in a row
+  bool importer_may_signal = false;  // EV-65: which of the specification's two statements holds
+};
+
+// Pools that a process of the run has shared, by the bytes of the handle: EV-62, EV-63.
+struct shared_pool {
+  uint32_t process = 0;
+  bool of_sub_device = false;
+  call_number exported = model::no_call;
+};
+using shared_pools = std::map<std::string, shared_pool, std::less<>>;
+
+// The content of a blob of the trace; nullopt when it is not to be had.
+using blob_reader = std::function<std::optional<std::vector<std::byte>>(const trace::blob_hash&)>;
+
+// What rules work with: the state of one process, and where findings go.
+class inspection {
+ public:
+  inspection(uint32_t process_index, model::process_model& model_of_it, finding_list& found,
+             const object_namer& namer, const check_options& set, shared_pools& pools,
+             const blob_reader& blobs)
+      : state(model_of_it),
+        options(set),
+        shared(pools),
+        process(process_index),
+        found_(found),
+        namer_(namer),
+        blobs_(blobs) {}
+
+  model::process_model& state;
+  const check_options& options;
+  shared_pools& shared;
+  const uint32_t process;
+  const call_view* current = nullptr;  // the call that is being looked at
+
+  finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {
+    return found_.add(rule, process, current->number, kind, level);
+  }
+  finding* add_at(call_number call, rule_id rule, const char* kind,
+                  std::optional<severity> level = std::nullopt) {
+    return found_.add(rule, process, call, kind, level);
+  }
+
+  // What is wrong with the current call, and nothing else.
+  template <typename... Args>
+  void report(rule_id rule, const char* kind, fmt::format_string<Args...> message, Args&&... args) {
+    if (finding* made = add(rule, kind))
+      made->message = fmt::format(message, std::forward<Args>(args)...);
+  }
+
+  std::optional<std::vector<std::byte>> read_blob(const trace::blob_hash& hash) const {
+    return blobs_ ? blobs_(hash) : std::nullopt;
+  }
+
+  std::string name(const model::object& which) const { return name(which.kind, which.handle); }
+  std::string name(model::object_kind kind, uint64_t handle) const {
+    return namer_(process, kind, handle, current != nullptr ? current->start_ns : UINT64_MAX);
+  }
+  std::string name(const model::stream& which) const {
+    return name(
+        which.is_queue ? model::object_kind::command_queue : model::object_kind::command_list,
+        which.handle);
+  }
+
+ private:
+  finding_list& found_;
+  const object_namer& namer_;
+  const blob_reader& blobs_;
+};
+
+// A group of rules. They see each call before the model has learned from it, and are told what the
+// model finds out.
+class rule_set {
+ public:
+  explicit rule_set(inspection& of) : look_(of) {}
+  virtual ~rule_set() = default;
+  rule_set(const rule_set&) = delete;
+  rule_set& operator=(const rule_set&) = delete;
+
+  // The functions whose calls it wants to see.
+  virtual bool wants(function which) const = 0;
+  // What memory held when the call that comes next was made.
+  virtual void noted(const trace::memory_note& /*note*/) {}
+  virtual void begins(const call_view& /*call*/) {}
+  // After the model has taken in that the call began.
+  virtual void began(const call_view& /*call*/) {}
+  virtual void ends(const call_view& /*call*/) {}
+  virtual void starting(const run& /*about_to*/) {}
+  virtual void conflicts(const model::access_map::conflict& /*found*/) {}
+  // No call comes any more.
+  virtual void finish() {}
+
+ protected:
+  inspection& look_;
+};
+
+}  // namespace zevent::check

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/terminal.hpp"
+#include "check/finding_report.hpp"
+
+namespace zevent::check {
+namespace {
+
+using trace::number_of;
+
+colour colour_of(severity level) {
+  switch (level) {
+    case severity::error:
+      return colour::red;
+    case severity::hazard:
+      return colour::yellow;
+    case severity::performance:
+      return colour::cyan;
+    case severity::note:
+      return colour::blue;
+  }
+  return colour::plain;
+}
+
+size_t columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+// Breaks the text into lines of that many columns, each behind the indentation.
+std::string wrapped(std::string_view text, size_t indentation, unsigned width) {
+  std::string out;
+  std::string line(indentation, ' ');
+  bool empty = true;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    if (!empty && columns(line) + 1 + columns(word) > width) {
+      out += line + '\n';
+      line.assign(indentation, ' ');
+      empty = true;
+    }
+    if (!empty) line += ' ';
+    line += word;
+    empty = false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out + line + '\n';
+}
+
+class text_writer {
+ public:
+  text_writer(const report_input& input, const text_options& options)
+      : input_(input), options_(options) {}
+
+  std::string write() {
+    // The worst first; of each severity, rule by rule.
+    std::map<std::pair<severity, rule_id>, std::vector<const finding*>> groups;
+    for (const auto& each : input_.findings) groups[{each.level, each.rule}].push_back(&each);
+    for (const auto& [key, findings] : groups) write_group(key.first, key.second, findings);
+    for (const auto& note : input_.notes)
+      out_ += paint(fmt::format("note: {}\n", note), colour::dim, options_.coloured);
+    out_ += summary(input_) + '\n';
+    return std::move(out_);
+  }
+
+ private:
+  void write_group(severity level, rule_id id, const std::vector<const finding*>& findings) {
+    const rule& broken = *find_rule(id);
+    out_ += paint(fmt::format("{} {}", to_text(level), to_text(id)), colour_of(level),
+                  options_.coloured);
+    out_ += ' ' + paint(broken.title, colour::bold, options_.coloured) + "\n\n";
+    for (const auto* each : findings) write_finding(*each);
+    out_ += wrapped(fmt::format("What to do: {}", broken.advice), 2, options_.width) + '\n';
+  }
+
+  void write_finding(const finding& each) {
+    out_ += wrapped(each.message, 2, options_.width);
+    for (const auto& step : each.steps) out_ += wrapped("→ " + step, 4, options_.width);
+    auto calls = each.calls;
+    if (calls.empty()) calls.push_back({each.call, ""});
+    for (const auto& involved : calls) {
+      out_ += fmt::format("    {}\n", input_.call_text(involved.call));
+      if (!involved.role.empty())
+        out_ += paint(fmt::format("        ↑ {}\n", involved.role), colour::dim, options_.coloured);
+    }
+    if (each.more > 0) out_ += fmt::format("  … and {} more of the same kind.\n", each.more);
+    out_ += '\n';
+  }
+
+  const report_input& input_;
+  const text_options& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string summary(const report_input& input) {
+  std::array<uint64_t, 4> counts{};
+  for (const auto& each : input.findings) counts[static_cast<size_t>(each.level)] += 1 + each.more;
+  constexpr std::array<std::pair<const char*, const char*>, 4> words = {
+      {{"error", "errors"},
+       {"hazard", "hazards"},
+       {"performance finding", "performance findings"},
+       {"note", "notes"}}};
+  std::string text;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", counts[i], counts[i] == 1 ? words[i].first : words[i].second);
+  }
+  if (text.empty()) text = "nothing found";
+  return fmt::format("{}: {} in {} calls", input.trace, text, input.calls);
+}
+
+std::string as_text(const report_input& input, const text_options& options) {
+  return text_writer(input, options).write();
+}
+
+}  // namespace zevent::check

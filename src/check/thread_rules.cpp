@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "check/rule_sets.hpp"
+
+namespace zevent::check {
+namespace {
+
+using enum argument;
+using model::memory_access;
+
+// What is done with one handle at the same time.
+class thread_rule_set final : public rule_set {
+ public:
+  using rule_set::rule_set;
+
+  bool wants(function which) const override {
+    return exclusive_argument(which) != none || which == function::zeEventPoolPutIpcHandle ||
+           which == function::zeCommandQueueExecuteCommandLists;
+  }
+
+  void begins(const call_view& call) override {
+    if (call.which == function::zeCommandQueueExecuteCommandLists) return;
+    const argument which = exclusive_argument(call.which);
+    const uint64_t handle = which != none ? call[which] : fingerprint(call.bytes(argument::hIpc));
+    if (handle == 0) return;
+    use& last = last_uses_[handle];
+    if (last.end_ns > call.start_ns && last.thread != call.thread && last.exclusive == which)
+      report(call, last, which);
+    if (last.end_ns <= call.end_ns)
+      last = {call.end_ns, call.number, call.which, call.name, which, call.thread};
+    if (last_uses_.size() > most_uses) forget(call.start_ns);
+  }
+
+  void began(const call_view& call) override {
+    if (call.which == function::zeCommandQueueExecuteCommandLists) execute(call);
+  }
+
+ private:
+  static constexpr size_t most_uses = 4096;
+
+  struct use {
+    uint64_t end_ns = 0;
+    call_number call = model::no_call;
+    function which = function::other;
+    std::string_view name;
+    check::argument exclusive = none;
+    uint32_t thread = 0;
+  };
+
+  static uint64_t fingerprint(std::span<const std::byte> bytes) {
+    uint64_t sum = 0xcbf2'9ce4'8422'2325;
+    for (const auto each : bytes) sum = (sum ^ static_cast<uint64_t>(each)) * 0x100'0000'01b3;
+    return bytes.empty() ? 0 : sum;
+  }
+
+  void forget(uint64_t now_ns) {
+    model::handle_map<use> still;
+    last_uses_.for_each([&](uint64_t handle, const use& each) {
+      if (each.end_ns > now_ns) still[handle] = each;
+    });
+    last_uses_ = std::move(still);
+  }
+
+  static bool destroys(function which) {
+    return name_of(which).find("Destroy") != std::string_view::npos;
+  }
+
+  void report(const call_view& call, const use& other, argument which) {
+    const bool creates_event =
+        call.which == function::zeEventCreate && other.which == function::zeEventCreate;
+    const bool both_destroy = destroys(call.which) && destroys(other.which);
+    const rule_id rule = creates_event ? ev(5) : both_destroy ? ev(8) : ev(40);
+    finding* made = look_.add(rule, "at once");
+    if (made == nullptr) return;
+    made->message = fmt::format(
+        "{} was called while {} of another thread was still at work with the same {}.", call.name,
+        other.name,
+        which == none ? "IPC handle"
+                      : std::string(path_of(which).substr(0, path_of(which).find('|'))));
+    made->calls = {{other.call, "begins first"}, {call.number, "begins before that one has ended"}};
+  }
+
+  // EV-41: two executions at once on one queue, when it matters which comes first.
+  void execute(const call_view& call) {
+    const auto* queue = look_.state.queues.find_alive(call[hCommandQueue]);
+    if (queue == nullptr) return;
+    execution& last = executions_[queue->handle];
+    const auto handles = call.list(phCommandLists);
+    execution now{call.end_ns, call.number, call.thread, {handles.begin(), handles.end()}};
+    if (last.end_ns > call.start_ns && last.thread != call.thread &&
+        meet(accesses_of(last), accesses_of(now))) {
+      if (finding* made = look_.add(ev(41), "at once")) {
+        made->message = fmt::format(
+            "Two threads execute lists on {} at the same time, and the lists use the same memory.",
+            look_.name(*queue));
+        made->calls = {{last.call, "begins first"},
+                       {call.number, "begins before that one has ended"}};
+      }
+    }
+    last = std::move(now);
+  }
+
+  struct execution {
+    uint64_t end_ns = 0;
+    call_number call = model::no_call;
+    uint32_t thread = 0;
+    std::vector<uint64_t> lists;
+  };
+  static constexpr size_t most_accesses = 256;
+
+  std::vector<memory_access> accesses_of(const execution& which) const {
+    std::vector<memory_access> all;
+    for (const auto handle : which.lists) {
+      const auto* list = look_.state.lists.find_alive(handle);
+      if (list == nullptr) continue;
+      for (const auto& each : list->commands) {
+        if (all.size() > most_accesses) return all;
+        all.insert(all.end(), each->accesses.begin(), each->accesses.end());
+      }
+    }
+    return all;
+  }
+
+  static bool meet(const std::vector<memory_access>& a, const std::vector<memory_access>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const memory_access& x) {
+      return std::any_of(b.begin(), b.end(), [&](const memory_access& y) {
+        return (x.writes || y.writes) && overlap(x.region, y.region).has_value();
+      });
+    });
+  }
+
+  model::handle_map<use> last_uses_;         // by handle
+  model::handle_map<execution> executions_;  // by queue
+};
+
+}  // namespace
+
+std::unique_ptr<rule_set> thread_rules(inspection& of) {
+  return std::make_unique<thread_rule_set>(of);
+}
+
+}  // namespace zevent::check

@@ -1,0 +1,140 @@
+#include "check/trace_check.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "check/checker.hpp"
+#include "model/trace_calls.hpp"
+
+namespace zevent::check {
+namespace {
+
+using model::object_kind;
+
+// What the headers call the handles of each kind.
+constexpr std::array<std::pair<object_kind, std::string_view>, 12> handle_types = {{
+    {object_kind::context, "ze_context_handle_t"},
+    {object_kind::event_pool, "ze_event_pool_handle_t"},
+    {object_kind::event, "ze_event_handle_t"},
+    {object_kind::command_list, "ze_command_list_handle_t"},
+    {object_kind::command_queue, "ze_command_queue_handle_t"},
+    {object_kind::fence, "ze_fence_handle_t"},
+    {object_kind::module, "ze_module_handle_t"},
+    {object_kind::kernel, "ze_kernel_handle_t"},
+    {object_kind::image, "ze_image_handle_t"},
+    {object_kind::sampler, "ze_sampler_handle_t"},
+    {object_kind::graph, "ze_graph_handle_t"},
+    {object_kind::executable_graph, "ze_executable_graph_handle_t"},
+}};
+
+uint16_t class_of(const api::model& described, object_kind kind) {
+  if (kind == object_kind::memory) return trace::memory_class;
+  for (const auto& [each, type] : handle_types) {
+    if (each != kind) continue;
+    for (size_t i = 0; i < described.handles.size(); ++i) {
+      if (described.handles[i].name == type) return static_cast<uint16_t>(i);
+    }
+  }
+  return api::no_index;
+}
+
+// The threads of the driver run host functions; what is recorded on them comes from there.
+std::set<uint32_t> callback_threads(const trace::run_info& run) {
+  std::set<uint32_t> found;
+  for (size_t i = 0; i < run.threads.size(); ++i) {
+    if (run.threads[i].name.starts_with("zevent-")) found.insert(static_cast<uint32_t>(i));
+  }
+  return found;
+}
+
+// Gives the memory notes of calls that are asked for in order.
+class note_cursor {
+ public:
+  explicit note_cursor(const trace::trace_file& trace) : trace_(trace) {}
+
+  std::span<const trace::memory_note> of(model::call_number call) {
+    const uint64_t number = trace::number_of(call);
+    if (number >= end_) load(number);
+    while (next_ < notes_.size() && notes_[next_].call < call) ++next_;
+    const size_t first = next_;
+    while (next_ < notes_.size() && notes_[next_].call == call) ++next_;
+    return std::span(notes_).subspan(first, next_ - first);
+  }
+
+ private:
+  static constexpr uint64_t window = 65536;  // calls
+
+  void load(uint64_t from) {
+    end_ = from + window;
+    next_ = 0;
+    notes_.clear();
+    auto read = trace_.memory_notes(model::call_number{from}, model::call_number{end_ - 1});
+    if (read) notes_ = std::move(*read);
+  }
+
+  const trace::trace_file& trace_;
+  uint64_t end_ = 0;
+  std::vector<trace::memory_note> notes_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+object_namer names_of(const trace::trace_file& trace) {
+  return [&trace](uint32_t process, object_kind kind, uint64_t handle, uint64_t time_ns) {
+    const auto& objects = trace.objects();
+    const auto found =
+        kind == object_kind::memory
+            ? objects.find_memory(process, handle, time_ns)
+            : objects.find({process, class_of(trace.model(), kind), handle}, time_ns);
+    if (found) return objects.name(*found, trace.model());
+    return fmt::format("{} {:#x}", name_of(kind), handle);
+  };
+}
+
+check_result check_trace(const trace::trace_file& trace, const check_options& options,
+                         const std::function<void(uint64_t, uint64_t)>& progress) {
+  check_result out;
+  checker judge(names_of(trace), options,
+                [&](const trace::blob_hash& hash) -> std::optional<std::vector<std::byte>> {
+                  auto content = trace.read_blob(hash);
+                  if (!content) return std::nullopt;
+                  return std::move(*content);
+                });
+  judge.set_callback_threads(callback_threads(trace.run()));
+  model::trace_calls calls(trace);
+  note_cursor notes(trace);
+  while (const auto* call = calls.next()) {
+    judge.add(*call, calls.next_start_ns(), notes.of(call->number));
+    ++out.calls;
+    if (progress && (out.calls & 0xffff) == 0) progress(out.calls, trace.calls());
+  }
+
+  std::set<uint32_t> incomplete;
+  const auto& processes = trace.run().processes;
+  for (uint32_t i = 0; i < processes.size(); ++i) {
+    const auto& each = processes[i];
+    if (each.lost_calls == 0 && each.state != trace::process_state::stopped) continue;
+    incomplete.insert(i);
+    out.notes.push_back(fmt::format(
+        "process {}: {} of its calls are not in the trace; what it waited for at the end is not "
+        "judged",
+        each.process_id, each.lost_calls == 0 ? "some" : std::to_string(each.lost_calls)));
+  }
+  if (calls.missing_blocks() > 0) {
+    out.notes.push_back(fmt::format(
+        "{} blocks of calls are damaged and were left out; what was waited for at the end is not "
+        "judged",
+        calls.missing_blocks()));
+    for (uint32_t i = 0; i < processes.size(); ++i) incomplete.insert(i);
+  }
+  if (calls.unreadable() > 0)
+    out.notes.push_back(
+        fmt::format("the arguments of {} calls cannot be read", calls.unreadable()));
+  out.findings = judge.finish(incomplete);
+  return out;
+}
+
+}  // namespace zevent::check

@@ -1,0 +1,442 @@
+#include "check/checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include "checked_program.hpp"
+
+// What real programs on the software driver cannot show, or not every time: two threads at the same
+// instant, devices that are not peers, sub-devices, graphs, mutable lists, times. The rest is in
+// tests/rules.
+namespace zevent::check {
+namespace {
+
+class threads_and_times : public checked_program {};
+
+TEST_F(threads_and_times, events_of_one_pool_are_not_created_at_once) {
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).event(pool, 0);
+  program.at_ns(102'000).on_thread(2).takes_ns(5'000).event(pool, 1);
+  EXPECT_EQ(broken(), "EV-5");
+}
+
+TEST_F(threads_and_times, but_one_after_the_other_they_are) {
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).event(pool, 0);
+  program.at_ns(105'000).on_thread(2).takes_ns(5'000).event(pool, 1);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(threads_and_times, an_event_is_not_destroyed_by_two_threads) {
+  const auto event = program.event(pool);
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).destroy_event(event);
+  program.at_ns(102'000).on_thread(2).takes_ns(5'000).destroy_event(event);
+  EXPECT_EQ(broken(), "EV-8");
+}
+
+TEST_F(threads_and_times, a_list_is_not_appended_to_by_two_threads_at_once) {
+  const auto list = program.immediate_list(context, device);
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).barrier(list);
+  program.at_ns(101'000).on_thread(2).takes_ns(5'000).barrier(list);
+  EXPECT_EQ(broken(), "EV-40");
+}
+
+TEST_F(threads_and_times, queries_may_be_made_by_all_threads_at_once) {
+  const auto event = program.event(pool);
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).query(event);
+  program.at_ns(101'000).on_thread(2).takes_ns(5'000).host_signal(event);
+  program.at_ns(102'000).on_thread(3).takes_ns(5'000).host_reset(event);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(threads_and_times, a_slow_query_is_found_with_what_the_device_was_doing) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  const auto copy = program.copy(list, b, a, 4096, {.signal = event});
+  program.takes_ns(177'866'000).returns(ZE_RESULT_NOT_READY).query(event);
+  ASSERT_EQ(broken(), "EV-70");
+  ASSERT_EQ(findings[0].calls.size(), 2u);
+  EXPECT_EQ(findings[0].calls[0].call, copy);
+  EXPECT_NE(findings[0].message.find("177.9 ms"), std::string::npos) << findings[0].message;
+}
+
+TEST_F(threads_and_times, a_wait_without_limit_may_take_as_long_as_it_likes) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.copy(list, b, a, 4096, {.signal = event});
+  program.takes_ns(177'866'000).synchronise(event);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(threads_and_times, an_append_to_a_synchronous_list_may_block) {
+  const auto list = program.immediate_list(context, device, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  program.takes_ns(177'866'000).copy(list, b, a, 4096);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(threads_and_times, a_wait_that_overran_its_timeout_is_found) {
+  const auto event = program.event(pool);
+  program.takes_ns(60'000'000).returns(ZE_RESULT_NOT_READY).synchronise(event, 10'000'000);
+  program.takes_ns(10'100'000).returns(ZE_RESULT_NOT_READY).synchronise(event, 10'000'000);
+  ASSERT_EQ(broken(), "EV-71");
+  EXPECT_EQ(findings.size(), 1u);
+}
+
+TEST_F(threads_and_times, polling_with_other_calls_between_is_no_busy_loop) {
+  const auto event = program.event(pool);
+  const auto other = program.event(pool, 1);
+  for (int i = 0; i < 3000; ++i) {
+    program.returns(ZE_RESULT_NOT_READY).query(event);
+    program.returns(ZE_RESULT_NOT_READY).query(other);
+  }
+  EXPECT_EQ(broken(), "");
+}
+
+class devices_and_kinds : public checked_program {
+ protected:
+  handle sub_device_of(handle root) {
+    const handle made = program.new_handle();
+    program.call(function::zeDeviceGetSubDevices, [&](call_view& call) {
+      call.set(argument::hDevice, root);
+      call.set_list(argument::phDevices, std::vector{made});
+    });
+    return made;
+  }
+};
+
+TEST_F(devices_and_kinds, a_counter_event_is_waited_for_only_by_peers) {
+  const handle other = program.device();
+  const auto one = program.in_order_immediate_list(context, device);
+  const auto two = program.in_order_immediate_list(context, other);
+  const auto event = program.counter_event(context, device);
+  program.call(function::zeDeviceCanAccessPeer,
+               {{argument::hDevice, other}, {argument::hPeerDevice, device}, {argument::value, 0}});
+  program.barrier(one, {.signal = event});
+  program.barrier(two, {.waits = {event}});
+  EXPECT_EQ(broken(), "EV-55");
+}
+
+TEST_F(devices_and_kinds, and_by_those_that_say_they_are) {
+  const handle other = program.device();
+  const auto one = program.in_order_immediate_list(context, device);
+  const auto two = program.in_order_immediate_list(context, other);
+  const auto event = program.counter_event(context, device);
+  program.call(function::zeDeviceCanAccessPeer,
+               {{argument::hDevice, other}, {argument::hPeerDevice, device}, {argument::value, 1}});
+  program.barrier(one, {.signal = event});
+  program.barrier(two, {.waits = {event}});
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(devices_and_kinds, a_pool_of_a_device_serves_its_sub_devices) {
+  const handle part = sub_device_of(device);
+  const handle made = program.new_handle();
+  program.call(function::zeEventPoolCreate, [&](call_view& call) {
+    call.set(argument::hContext, context);
+    call.set(argument::desc, 1);
+    call.set(argument::count, 4);
+    call.set(argument::flags, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    call.set(argument::numDevices, 1);
+    call.set_list(argument::phDevices, std::vector{device});
+    call.set(argument::phEventPool, made);
+  });
+  const auto list = program.immediate_list(context, part);
+  program.barrier(list, {.signal = program.event(made)});
+  EXPECT_EQ(broken(), "");
+}
+
+class shared_pools_of_parts : public devices_and_kinds {
+ protected:
+  // A pool made for a sub-device, shared, and opened again.
+  handle opened(handle part) {
+    const handle made = program.new_handle(), again = program.new_handle();
+    program.call(function::zeEventPoolCreate, [&](call_view& call) {
+      call.set(argument::hContext, context);
+      call.set(argument::desc, 1);
+      call.set(argument::count, 4);
+      call.set(argument::flags, ZE_EVENT_POOL_FLAG_IPC | ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+      call.set(argument::numDevices, 1);
+      call.set_list(argument::phDevices, std::vector{part});
+      call.set(argument::phEventPool, made);
+    });
+    program.call(function::zeEventPoolGetIpcHandle, [&](call_view& call) {
+      call.set(argument::hEventPool, made);
+      call.set_bytes(argument::phIpc, std::as_bytes(std::span(ipc_handle)));
+    });
+    program.call(function::zeEventPoolOpenIpcHandle, [&](call_view& call) {
+      call.set(argument::hContext, context);
+      call.set_bytes(argument::hIpc, std::as_bytes(std::span(ipc_handle)));
+      call.set(argument::phEventPool, again);
+    });
+    return again;
+  }
+  const std::string ipc_handle = std::string(64, 'i');
+};
+
+TEST_F(shared_pools_of_parts, are_not_used_on_the_whole) {
+  const handle part = sub_device_of(device);
+  const auto event = program.event(opened(part));
+  program.barrier(program.immediate_list(context, device), {.signal = event});
+  EXPECT_EQ(broken(), "EV-63");
+}
+
+TEST_F(shared_pools_of_parts, are_used_on_parts) {
+  const handle part = sub_device_of(device);
+  const auto event = program.event(opened(part));
+  program.barrier(program.immediate_list(context, part), {.signal = event});
+  EXPECT_EQ(broken(), "");
+}
+
+class mutable_lists : public checked_program {
+ protected:
+  handle mutable_list() {
+    const handle made = program.new_handle();
+    program.call(function::zeCommandListCreate, {{argument::hContext, context},
+                                                 {argument::hDevice, device},
+                                                 {argument::desc, 1},
+                                                 {argument::flags, 0},
+                                                 {argument::mutable_flags, 0},
+                                                 {argument::phCommandList, made}});
+    program.call(function::zeCommandListGetNextCommandIdExp,
+                 {{argument::hCommandList, made}, {argument::commandId, 7}});
+    return made;
+  }
+  void replace_signal(handle of, handle event) {
+    program.call(function::zeCommandListUpdateMutableCommandSignalEventExp,
+                 {{argument::hCommandList, of},
+                  {argument::commandId, 7},
+                  {argument::hSignalEvent, event}});
+  }
+  handle list = mutable_list();
+  handle queue = program.queue(context, device);
+  handle first = program.event(pool, 0);
+};
+
+TEST_F(mutable_lists, are_updated_between_executions_and_closed_again) {
+  program.barrier(list, {.signal = first});
+  program.close(list);
+  program.execute(queue, {list});
+  program.synchronise_queue(queue);
+  replace_signal(list, program.event(pool, 1));
+  program.close(list);
+  program.execute(queue, {list});
+  program.synchronise_queue(queue);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(mutable_lists, are_not_updated_while_they_run) {
+  program.barrier(list, {.signal = first});
+  program.close(list);
+  program.execute(queue, {list});
+  replace_signal(list, program.event(pool, 1));
+  program.synchronise_queue(queue);
+  EXPECT_EQ(broken(), "EV-43");
+}
+
+TEST_F(mutable_lists, are_not_executed_before_they_are_closed) {
+  program.barrier(list, {.signal = first});
+  program.close(list);
+  replace_signal(list, program.event(pool, 1));
+  program.execute(queue, {list});
+  program.synchronise_queue(queue);
+  EXPECT_EQ(broken(), "EV-43");
+}
+
+TEST_F(mutable_lists, take_events_of_the_same_kind_only) {
+  program.barrier(list, {.signal = first});
+  program.close(list);
+  replace_signal(list, program.event(pool, 1, ZE_EVENT_SCOPE_FLAG_DEVICE));
+  program.close(list);
+  EXPECT_EQ(broken(), "EV-43");
+}
+
+class graphs : public checked_program {
+ protected:
+  void begin_capture(handle on) {
+    program.call(function::zeCommandListBeginGraphCaptureExt, {{argument::hCommandList, on}});
+  }
+  void end_capture(handle on) {
+    program.call(function::zeCommandListEndGraphCaptureExt,
+                 {{argument::hCommandList, on}, {argument::phGraph, program.new_handle()}});
+  }
+  handle list = program.in_order_immediate_list(context, device);
+  handle other = program.in_order_immediate_list(context, device);
+  handle event = program.counter_event(context, device);
+};
+
+TEST_F(graphs, are_captured_and_joined) {
+  begin_capture(list);
+  program.barrier(list, {.signal = event});
+  program.barrier(other, {.waits = {event}});  // a fork: it captures too
+  program.barrier(other, {.signal = event});
+  program.barrier(list, {.waits = {event}});
+  end_capture(list);
+  program.barrier(other, {.signal = event});
+  program.synchronise(event);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(graphs, are_not_waited_for_while_they_are_captured) {
+  begin_capture(list);
+  program.barrier(list, {.signal = event});
+  program.returns(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE).synchronise(event);
+  program.returns(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE).synchronise_list(list);
+  EXPECT_EQ(broken(), "EV-66");
+}
+
+TEST_F(graphs, keep_their_internal_events) {
+  begin_capture(list);
+  program.barrier(list, {.signal = event});
+  end_capture(list);
+  program.barrier(other, {.waits = {event}});
+  EXPECT_EQ(broken(), "EV-67");
+}
+
+TEST_F(graphs, let_external_events_out) {
+  const auto external = program.counter_event(context, device,
+                                              ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
+                                                  ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE |
+                                                  ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL);
+  begin_capture(list);
+  program.barrier(list, {.signal = external});
+  end_capture(list);
+  program.barrier(other, {.waits = {external}});
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(graphs, are_not_merged) {
+  begin_capture(list);
+  begin_capture(other);
+  program.barrier(list, {.signal = event});
+  program.returns(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE).barrier(other, {.waits = {event}});
+  EXPECT_EQ(broken(), "EV-68");
+}
+
+TEST_F(graphs, are_captured_on_asynchronous_immediate_lists) {
+  begin_capture(program.immediate_list(context, device, ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+                                       ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS));
+  EXPECT_EQ(broken(), "EV-69");
+}
+
+class kernels : public checked_program {
+ protected:
+  handle kernel_with(handle argument_value) {
+    const handle made = program.new_handle();
+    program.call(function::zeKernelCreate, {{argument::phKernel, made}});
+    program.call(function::zeKernelSetArgumentValue, {{argument::hKernel, made},
+                                                      {argument::argIndex, 0},
+                                                      {argument::argSize, 8},
+                                                      {argument::pArgValue, argument_value}});
+    return made;
+  }
+  severity worst() {
+    auto level = severity::note;
+    for (const auto& each : findings) level = std::min(level, each.level);
+    return level;
+  }
+  handle list = program.immediate_list(context, device);
+};
+
+TEST_F(kernels, that_share_a_pointer_are_a_possible_race) {
+  program.launch(list, kernel_with(a));
+  program.launch(list, kernel_with(a));
+  EXPECT_EQ(broken(), "EV-25");
+  EXPECT_EQ(worst(), severity::hazard);
+}
+
+TEST_F(kernels, with_pointers_into_one_allocation_are_only_worth_a_note) {
+  program.launch(list, kernel_with(a));
+  program.launch(list, kernel_with(a + 2048));
+  EXPECT_EQ(broken(), "");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].level, severity::note);
+}
+
+TEST_F(kernels, and_copies_race_too) {
+  program.launch(list, kernel_with(a));
+  program.copy(list, b, a, 4096);
+  EXPECT_EQ(broken(), "EV-25");
+  EXPECT_EQ(worst(), severity::hazard);
+}
+
+TEST_F(kernels, are_not_destroyed_while_they_run) {
+  const auto kernel = kernel_with(a);
+  program.launch(list, kernel);
+  program.call(function::zeKernelDestroy, {{argument::hKernel, kernel}});
+  EXPECT_EQ(broken(), "EV-44");
+}
+
+TEST_F(kernels, may_be_destroyed_afterwards) {
+  const auto kernel = kernel_with(a);
+  program.launch(list, kernel);
+  program.synchronise_list(list);
+  program.call(function::zeKernelDestroy, {{argument::hKernel, kernel}});
+  EXPECT_EQ(broken(), "");
+}
+
+class chains_of_reasons : public checked_program {};
+
+TEST_F(chains_of_reasons, a_circle_of_waits_is_told_from_beginning_to_end) {
+  const auto left = program.in_order_immediate_list(context, device);
+  const auto right = program.in_order_immediate_list(context, device);
+  const auto one = program.event(pool, 0), two = program.event(pool, 1);
+  program.barrier(left, {.waits = {two}});
+  program.barrier(left, {.signal = one});
+  program.barrier(right, {.waits = {one}});
+  program.barrier(right, {.signal = two});
+  ASSERT_EQ(broken(), "EV-13");
+  ASSERT_EQ(findings.size(), 1u) << "one circle is one finding";
+  EXPECT_EQ(findings[0].steps.size(), 5u);
+}
+
+TEST_F(chains_of_reasons, a_long_chain_leads_to_its_end) {
+  std::vector<handle> events;
+  for (uint32_t i = 0; i < 5; ++i) events.push_back(program.event(pool, i));
+  for (size_t i = 0; i + 1 < events.size(); ++i) {
+    const auto list = program.in_order_immediate_list(context, device);
+    program.barrier(list, {.signal = events[i], .waits = {events[i + 1]}});
+  }
+  ASSERT_EQ(broken(), "EV-12");
+  EXPECT_NE(findings[0].steps.back().find("ever signals"), std::string::npos);
+}
+
+TEST_F(chains_of_reasons, calls_that_are_missing_might_have_signalled) {
+  const auto list = program.immediate_list(context, device);
+  program.barrier(list, {.waits = {program.event(pool)}});
+  EXPECT_TRUE(judge.finish({0}).empty());
+}
+
+class many_findings : public checked_program {};
+
+TEST_F(many_findings, of_one_kind_are_counted) {
+  for (int i = 0; i < 1000; ++i) {
+    const auto event = program.counter_event(context, device);
+    program.returns(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE).host_reset(event);
+  }
+  ASSERT_EQ(broken(), "EV-49");
+  EXPECT_EQ(findings.size(), finding_list::most_of_a_kind);
+  EXPECT_EQ(findings.back().more, 1000 - finding_list::most_of_a_kind);
+}
+
+class waits_of_the_host : public checked_program {};
+
+TEST_F(waits_of_the_host, for_the_last_chunk_and_then_for_the_list_are_right) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.copy(list, b, a, 2048);
+  program.copy(list, b + 2048, a + 2048, 2048, {.signal = event});
+  program.synchronise(event);
+  program.synchronise_list(list);
+  program.free(context, b);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(waits_of_the_host, for_the_last_chunk_alone_are_not) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.copy(list, b, a, 2048);
+  program.copy(list, b + 2048, a + 2048, 2048, {.signal = event});
+  program.synchronise(event);
+  program.free(context, b);
+  EXPECT_EQ(broken(), "EV-0 EV-44");
+}
+
+}  // namespace
+}  // namespace zevent::check
