@@ -24,6 +24,7 @@ struct verb {
   action (*declare)(CLI::App& line);  // adds the options, returns the action
 };
 
+action declare_check(CLI::App& line);
 action declare_doctor(CLI::App& line);
 action declare_record(CLI::App& line);
 action declare_replay(CLI::App& line);

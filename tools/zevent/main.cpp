@@ -20,6 +20,8 @@ constexpr std::array verbs = {
     verb{"record", "[options] -- PROGRAM [arguments]", "record what a program does",
          declare_record},
     verb{"show", "[options] TRACE [FILTER]", "print the calls of a trace", declare_show},
+    verb{"check", "[options] TRACE | -- PROGRAM [arguments]", "find what a program did wrong",
+         declare_check},
     verb{"replay", "[options] TRACE", "make the recorded calls again and compare the results",
          declare_replay},
     verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},

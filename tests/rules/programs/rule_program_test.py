@@ -1,0 +1,107 @@
+"""Records one of the rule programs and checks what `zevent check` says of it.
+
+    rule_program_test.py ZEVENT RULE_PROGRAMS NAME
+
+The broken form must break its rule; findings of other rules are accepted only where they are
+listed below. Nothing may be found in the legal form.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+# How long a call takes depends on the machine: only where it is the matter.
+TIME_DEPENDENT = ["EV-70", "EV-71"]
+
+# What else a broken program breaks, and has to.
+ALSO = {
+    "14": ["EV-12"],  # what the append waits for never comes either
+    "18": ["EV-11"],  # the event is reset although it may be signalled later
+    "19": ["EV-12"],
+    "36-execute": ["EV-25"],  # the two executions of the list write the same memory
+    "44-context": ["EV-36", "EV-7"],
+}
+
+# Environment that a program needs.
+ENVIRONMENT = {
+    "3": {"ZEVENT_DEVICES": "2"},
+    "23": {"ZEVENT_DEVICES": "2"},
+    "31": {"ZEVENT_KERNEL_TIMER_BITS": "8"},
+    "70": {"ZEVENT_FAULTS": "query-slow:5000"},
+}
+
+
+def check(zevent, programs, name, form):
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        command = [zevent, "check", "--json", "--severity", "note", "-o", report]
+        if not name.startswith("70"):
+            for rule in TIME_DEPENDENT:
+                command += ["--ignore", rule]
+        command += ["--", programs, name, form]
+        environment = dict(os.environ, **ENVIRONMENT.get(name, {}))
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode not in (0, 1):
+            print(" ".join(command))
+            print(done.stdout + done.stderr)
+            sys.exit(f"{name} {form}: zevent check ended with {done.returncode}")
+        with open(report) as file:
+            return json.load(file)["findings"]
+
+
+def forms_of(zevent, programs, name):
+    """Which forms of the program there are."""
+    command = [zevent, "run", "--", programs, "--list"]
+    listed = subprocess.run(command, capture_output=True, text=True)
+    for line in listed.stdout.splitlines():
+        if line.split()[0] == name:
+            return line.split()[1:]
+    sys.exit(f"rule_programs has no program {name}: {listed.stderr}")
+
+
+def show(findings):
+    for each in findings:
+        print(f"  {each['severity']} {each['rule']} at #{each['call']}: {each['message']}")
+        for step in each["steps"]:
+            print(f"      {step}")
+        for call in each["calls"]:
+            print(f"      {call['text']}  ({call['role']})")
+
+
+def main():
+    zevent, programs, name = sys.argv[1:4]
+    rule = "EV-" + name.split("-")[0]
+    failed = False
+
+    forms = forms_of(zevent, programs, name)
+    if "broken" in forms:
+        broken = check(zevent, programs, name, "broken")
+        print(f"{name} broken:")
+        show(broken)
+        if rule not in {each["rule"] for each in broken}:
+            print(f"FAILED: {rule} was not found in the program that breaks it")
+            failed = True
+        found = {each["rule"] for each in broken if each["severity"] != "note"}
+        unexpected = found - {rule} - set(ALSO.get(name, []))
+        if unexpected:
+            print(f"FAILED: also found, which is not expected: {', '.join(sorted(unexpected))}")
+            failed = True
+    if "legal" in forms:
+        print(f"{name} legal:")
+        # A note on what is allowed but worth knowing is no alarm.
+        alarms = [
+            each
+            for each in check(zevent, programs, name, "legal")
+            if each["severity"] != "note"
+        ]
+        show(alarms)
+        if alarms:
+            print("FAILED: found something in the program that is legal")
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#include <atomic>
+#include <thread>
+
+#include "rule_program.hpp"
+
+namespace rule_programs {
+namespace {
+
+void pause_a_moment() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+// While one thread is inside of an append that waits, the other one appends, to the same list or to
+// its own.
+void append_at_once(machine& m, bool same_list) {
+  const auto gate = new_event(new_pool(m));
+  const auto list = new_immediate(m, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  const auto other = same_list ? list : new_immediate(m, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  std::thread first([&] { barrier(list, nullptr, {gate}); });
+  pause_a_moment();
+  std::thread second([&] { barrier(other); });
+  pause_a_moment();
+  MUST(zeEventHostSignal(gate));
+  first.join();
+  second.join();
+}
+
+// The same with two executions on one queue, of lists that use the same memory or not.
+void execute_at_once(machine& m, bool same_memory) {
+  const auto gate = new_event(new_pool(m));
+  const auto queue = new_queue(m, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  const auto one = new_list(m), two = new_list(m);
+  char* target = new_memory(m);
+  barrier(one, nullptr, {gate});
+  copy(one, target, new_memory(m));
+  barrier(two);
+  copy(two, same_memory ? target : new_memory(m), new_memory(m));
+  close(one);
+  close(two);
+  std::thread first([&] { execute(queue, one); });
+  pause_a_moment();
+  std::thread second([&] { execute(queue, two); });
+  pause_a_moment();
+  MUST(zeEventHostSignal(gate));
+  first.join();
+  second.join();
+}
+
+struct callback_data {
+  ze_event_handle_t event = nullptr;
+  std::atomic<bool> called{false};
+};
+
+void ask_from_callback(void* data) {
+  auto* given = static_cast<callback_data*>(data);
+  maybe(zeEventQueryStatus(given->event));
+  given->called = true;
+}
+
+void note_from_callback(void* data) {
+  static_cast<callback_data*>(data)->called = true;
+}
+
+void call_back(machine& m, ze_host_function_callback_t function) {
+  callback_data data;
+  data.event = new_event(new_pool(m));
+  const auto list = new_immediate(m);
+  MUST(zeCommandListAppendHostFunction(list, function, &data, nullptr, nullptr, 0, nullptr));
+  finish(list);
+}
+
+}  // namespace
+
+program_list thread_programs() {
+  return {
+      {"40", [](machine& m) { append_at_once(m, true); },
+       [](machine& m) { append_at_once(m, false); }},
+      {"41", [](machine& m) { execute_at_once(m, true); },
+       [](machine& m) { execute_at_once(m, false); }},
+      {"42", [](machine& m) { call_back(m, ask_from_callback); },
+       [](machine& m) { call_back(m, note_from_callback); }},
+  };
+}
+
+}  // namespace rule_programs

@@ -1,0 +1,279 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "base/terminal.hpp"
+#include "check/finding_report.hpp"
+#include "check/selection.hpp"
+#include "check/trace_check.hpp"
+#include "command.hpp"
+#include "launch/program.hpp"
+#include "report/call_text.hpp"
+#include "report/progress_bar.hpp"
+#include "trace/open_trace.hpp"
+
+namespace zevent::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int exit_findings = 1;
+constexpr int exit_not_checked = 2;
+
+struct check_line {
+  check::check_options limits;
+  std::vector<std::string> only, ignored;
+  std::string least = "performance";
+  std::string suppressions;
+  std::string output;
+  std::string blocking, overrun;
+  bool json = false;
+  bool sarif = false;
+  bool list_rules = false;
+  bool rules_markdown = false;
+};
+
+// A folder that goes away with everything in it.
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string pattern = (fs::temp_directory_path() / "zevent-check-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~temporary_folder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+result<std::set<check::rule_id>> rules_named(const std::vector<std::string>& names) {
+  std::set<check::rule_id> found;
+  for (const auto& each : names) {
+    const auto id = check::parse_rule_id(each);
+    if (!id) return fail("there is no rule '{}'; 'zevent check --list-rules' lists them", each);
+    found.insert(*id);
+  }
+  return found;
+}
+
+result<void> read_duration(const std::string& text, std::string_view option, uint64_t& into_ns) {
+  if (text.empty()) return {};
+  const auto duration = trace::parse_duration_ns(text);
+  if (!duration) return fail("{}: '{}' is no duration; write 100us, 1ms, 2s", option, text);
+  into_ns = *duration;
+  return {};
+}
+
+result<check::selection> selection_of(check_line& line) {
+  check::selection wanted;
+  auto only = rules_named(line.only);
+  if (!only) return tl::unexpected(only.error());
+  auto ignored = rules_named(line.ignored);
+  if (!ignored) return tl::unexpected(ignored.error());
+  wanted.only = std::move(*only);
+  wanted.ignored = std::move(*ignored);
+  wanted.least = *check::parse_severity(line.least);
+  for (const auto& [text, option, into] :
+       {std::tuple{line.blocking, "--blocking", &line.limits.blocking_ns},
+        std::tuple{line.overrun, "--overrun", &line.limits.overrun_ns}}) {
+    if (auto read = read_duration(text, option, *into); !read) return tl::unexpected(read.error());
+  }
+  if (!line.suppressions.empty()) {
+    std::ifstream file(line.suppressions);
+    if (!file) return fail("cannot read {}", line.suppressions);
+    std::stringstream text;
+    text << file.rdbuf();
+    auto parsed = check::parse_suppressions(text.str(), line.suppressions);
+    if (!parsed) return tl::unexpected(parsed.error());
+    wanted.suppressions = std::move(*parsed);
+  }
+  return wanted;
+}
+
+// Calls as `zevent show` prints them, by number.
+class call_printer {
+ public:
+  explicit call_printer(const trace::trace_file& trace) : trace_(trace), text_(trace, {}) {}
+
+  std::string text(trace::call_number number) {
+    return with_call(number, [&](const trace::call& call, trace::call_arguments arguments) {
+      return text_.line(call, arguments);
+    });
+  }
+  std::string function(trace::call_number number) {
+    return with_call(number, [&](const trace::call& call, trace::call_arguments) {
+      return std::string(trace_.function(call).name);
+    });
+  }
+
+ private:
+  template <typename Use>
+  std::string with_call(trace::call_number number, Use&& use) {
+    trace::call_reader reader(trace_, number);
+    const trace::call* call = reader.next();
+    if (call == nullptr || call->number != number) return "(this call cannot be read)";
+    return use(*call, reader.arguments());
+  }
+
+  const trace::trace_file& trace_;
+  report::call_text text_;
+};
+
+result<void> write_report(const check_line& line, const std::string& text) {
+  if (line.output.empty()) {
+    fmt::print("{}", text);
+    return {};
+  }
+  std::ofstream file(line.output, std::ios::binary);
+  file << text;
+  if (!file.flush()) return fail("cannot write {}", line.output);
+  return {};
+}
+
+int check_file(const check_line& line, const check::selection& wanted, const fs::path& path,
+               const std::string& name) {
+  const auto opened = trace::open_trace(path);
+  if (!opened) return complain("check", opened.error(), exit_not_checked);
+  report::progress_bar bar("checking");
+  auto checked = check::check_trace(opened->trace, line.limits,
+                                    [&](uint64_t done, uint64_t all) { bar.update(done, all); });
+  checked.notes.insert(checked.notes.begin(), opened->warnings.begin(), opened->warnings.end());
+
+  call_printer printer(opened->trace);
+  std::erase_if(checked.findings, [&](const check::finding& each) {
+    return !selects(wanted, each, printer.function(each.call));
+  });
+  check::report_input input{name, checked.calls, checked.findings, checked.notes, {}, {}};
+  input.call_text = [&](trace::call_number number) { return printer.text(number); };
+  input.call_line = [](trace::call_number number) { return trace::number_of(number) + 1; };
+
+  std::string text;
+  if (line.sarif) {
+    text = check::as_sarif(input, ZEVENT_VERSION);
+  } else if (line.json) {
+    text = check::as_json(input);
+  } else {
+    const bool to_terminal = line.output.empty();
+    text = check::as_text(input, {to_terminal && wants_colour(stdout),
+                                  to_terminal ? terminal_width(stdout, 100) : 100});
+  }
+  if (const auto written = write_report(line, text); !written)
+    return complain("check", written.error(), exit_not_checked);
+  const bool errors =
+      std::any_of(checked.findings.begin(), checked.findings.end(),
+                  [](const auto& each) { return each.level == check::severity::error; });
+  return errors ? exit_findings : 0;
+}
+
+// Records the program with this very tool and checks what came of it.
+int check_program(const check_line& line, const check::selection& wanted,
+                  const std::vector<std::string>& program) {
+  const temporary_folder folder;
+  if (folder.path().empty())
+    return complain("check", {"cannot make a temporary folder"}, exit_not_checked);
+  const fs::path trace = folder.path() / "trace.zev";
+  std::error_code error;
+  const auto self = fs::read_symlink("/proc/self/exe", error);
+  std::vector<std::string> command = {self.string(), "record",       "--quiet",
+                                      "--output",    trace.string(), "--"};
+  command.insert(command.end(), program.begin(), program.end());
+  const auto end = launch::run_program(command, {});
+  if (!end) return complain("check", end.error(), exit_not_checked);
+  if (!fs::exists(trace, error)) {
+    return complain("check", {fmt::format("{} left no recording", program.front())},
+                    exit_not_checked);
+  }
+  if (end->exit_status != 0)
+    fmt::print(stderr, "zevent: check: {} ended with status {}\n", program.front(),
+               end->exit_status);
+  return check_file(line, wanted, trace, fs::path(program.front()).filename().string());
+}
+
+// What is to be checked: the words from the first that is no option on. A trace may have options
+// behind it; a program, which stands behind --, has its own.
+struct target {
+  std::string trace;  // empty: a program
+  std::vector<std::string> program;
+};
+
+result<target> target_of(CLI::App& app) {
+  auto words = app.remaining();
+  if (words.empty() || words.front().starts_with("-")) {
+    auto program = program_of(app);
+    if (!program) return tl::unexpected(program.error());
+    return target{"", std::move(*program)};
+  }
+  const std::string trace = words.front();
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::ParseError& error) {
+    return fail("{}", error.what());
+  }
+  if (!app.remaining().empty())
+    return fail("one trace is checked at a time: what is '{}'? A program stands behind --",
+                app.remaining().front());
+  return target{trace, {}};
+}
+
+int check(CLI::App& app, check_line& line) {
+  if (line.list_rules || line.rules_markdown) {
+    fmt::print("{}", line.list_rules ? check::rules_as_text() : check::rules_as_markdown());
+    return 0;
+  }
+  const auto what = target_of(app);
+  if (!what) return complain("check", what.error(), exit_usage);
+  const auto wanted = selection_of(line);
+  if (!wanted) return complain("check", wanted.error(), exit_usage);
+  if (what->trace.empty()) return check_program(line, *wanted, what->program);
+  return check_file(line, *wanted, what->trace, what->trace);
+}
+
+}  // namespace
+
+action declare_check(CLI::App& line) {
+  auto options = std::make_shared<check_line>();
+  line.footer(
+      "Checks a trace, or records the program and checks that. Exit status: 0 no errors found,\n"
+      "1 errors found, 2 could not check. docs/rules.md explains the rules.");
+  line.add_option("--rule", options->only, "only this rule (again for more): EV-25")
+      ->allow_extra_args(false);
+  line.add_option("--ignore", options->ignored, "not this rule (again for more)")
+      ->allow_extra_args(false);
+  line.add_option("--severity", options->least,
+                  "what is shown: error, hazard, performance or note, and what is worse")
+      ->check(CLI::IsMember({"error", "hazard", "performance", "note"}))
+      ->capture_default_str();
+  line.add_option("--suppressions", options->suppressions,
+                  "a file with one rule a line, and perhaps a function or object");
+  line.add_option("--blocking", options->blocking,
+                  "how long a call that should not block may take (default 100us)");
+  line.add_option("--overrun", options->overrun,
+                  "how much longer than its timeout a wait may take (default 1ms)");
+  line.add_option("--polls", options->limits.polls,
+                  "how often the same query may be repeated with nothing in between")
+      ->capture_default_str();
+  line.add_flag("--importer-may-signal", options->limits.importer_may_signal,
+                "counter-based events may be signalled by the process that opened them");
+  line.add_option("-o,--output", options->output, "write the report to this file");
+  auto* json = line.add_flag("--json", options->json, "the report as JSON");
+  line.add_flag("--sarif", options->sarif, "the report as SARIF 2.1.0")->excludes(json);
+  line.add_flag("--list-rules", options->list_rules, "one line a rule, and nothing else");
+  line.add_flag("--rules-markdown", options->rules_markdown, "docs/rules.md");
+  line.prefix_command();
+  return [&line, options] { return check(line, *options); };
+}
+
+}  // namespace zevent::tool
