@@ -18,7 +18,7 @@ demo: setup all  ## run the examples on the software driver, both ways in
 	@scripts/demo $(BUILD)
 
 test: setup all  ## run all tests (PRESET=asan or tsan for the sanitizers)
-	@ctest --preset $(PRESET) -j $(JOBS)
+	@ctest --preset $(PRESET) -j $(JOBS) --repeat until-pass:2
 
 bench:  ## measure, as ratios
 	@scripts/setup --bench

@@ -327,7 +327,7 @@ TEST_F(ipc_event_test, ten_thousand_rounds_leave_no_descriptor_and_no_mapping) {
   const size_t descriptors = open_descriptors();
   const size_t mapped = mappings();
   for (int i = 0; i < 10'000; ++i) round();
-  EXPECT_EQ(open_descriptors(), descriptors);
+  EXPECT_LE(open_descriptors(), descriptors);
   // The allocators of the process may grow a little; a leak would be thousands.
   EXPECT_LE(mappings(), mapped + 20);
 }
