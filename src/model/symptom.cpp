@@ -162,6 +162,13 @@ bool shows(const symptom& wanted, const call_facts& call) {
       wanted);
 }
 
+bool is_about(const symptom& wanted, const call_facts& call) {
+  if (const auto* slow = std::get_if<slow_call>(&wanted)) return is_meant(slow->call, call);
+  if (const auto* ended = std::get_if<call_with_result>(&wanted))
+    return is_meant(ended->call, call);
+  return false;
+}
+
 bool shows_at_end(const symptom& wanted, int exit_code, int signal) {
   if (const auto* crashed = std::get_if<crash>(&wanted))
     return signal != 0 && (!crashed->signal || *crashed->signal == signal);

@@ -80,6 +80,9 @@ struct call_facts {
 // about the whole run, never about a call.
 bool shows(const symptom& wanted, const call_facts& call);
 
+// Whether this call is of those that the symptom is about, whatever it showed.
+bool is_about(const symptom& wanted, const call_facts& call);
+
 // Whether a run that ended so shows the symptom.
 bool shows_at_end(const symptom& wanted, int exit_code, int signal);
 

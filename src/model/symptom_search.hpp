@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "model/symptom.hpp"
+#include "trace/trace_file.hpp"
+
+namespace zevent::model {
+
+struct found_symptom {
+  symptom what;
+  uint64_t call = 0;  // that shows it
+  std::string why;    // "call 49 zeEventQueryStatus took 177.9 ms and may not block"
+};
+
+// What is most worth showing again of what a process did: a crash, a hang, an error that its
+// program can hardly have expected, or the call that overran `threshold_ns` by most of those that
+// may not block. Nothing when there is none of these.
+result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace, uint32_t process,
+                                                  uint64_t threshold_ns = 100'000);
+
+}  // namespace zevent::model

@@ -1,0 +1,117 @@
+#include "model/symptom_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include "packed.hpp"
+
+namespace zevent::model {
+namespace {
+
+using trace::fake_handle;
+using trace::fake_program;
+using trace::packed;
+
+constexpr uint64_t millisecond = 1'000'000;
+
+class SymptomSearch : public ::testing::Test {
+ protected:
+  void list(uint64_t handle, ze_command_queue_mode_t mode) {
+    ze_context_handle_t const context = nullptr;
+    ze_device_handle_t const device = nullptr;
+    const ze_command_queue_desc_t desc{
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, mode, {}};
+    const auto* desc_pointer = &desc;
+    ze_command_list_handle_t made = nullptr;
+    auto* out = &made;
+    app.call(
+        "zeCommandListCreateImmediate", {now += 100, 10}, ZE_RESULT_SUCCESS,
+        [&] { made = fake_handle<ze_command_list_handle_t>(handle); }, context, device,
+        desc_pointer, out);
+  }
+
+  void barrier(uint64_t handle, uint64_t duration_ns) {
+    const auto on = fake_handle<ze_command_list_handle_t>(handle);
+    ze_event_handle_t const none = nullptr;
+    const uint32_t zero = 0;
+    ze_event_handle_t* const no_events = nullptr;
+    app.call("zeCommandListAppendBarrier", {now += 100 * millisecond, duration_ns}, on, none, zero,
+             no_events);
+  }
+
+  void query(uint64_t duration_ns, ze_result_t result = ZE_RESULT_SUCCESS) {
+    app.call(
+        "zeEventQueryStatus", {now += 100 * millisecond, duration_ns}, result, [] {}, event);
+  }
+
+  std::string found() {
+    app.file.header().state = state;
+    const auto searched = find_symptom(packed({&app}), 0);
+    EXPECT_TRUE(searched);
+    return *searched ? fmt::format("{}: {}", to_text((*searched)->what), (*searched)->why) : "none";
+  }
+
+  fake_program app;
+  uint64_t now = 1000;
+  ze_event_handle_t event = fake_handle<ze_event_handle_t>(0xe);
+  recording::part_state state = recording::part_state::closed;
+};
+
+TEST_F(SymptomSearch, FindsTheQueryThatBlocked) {
+  query(1000);
+  query(50 * millisecond);
+  query(20 * millisecond);
+  EXPECT_EQ(found(),
+            "zeEventQueryStatus>100us: call 1 zeEventQueryStatus took 50.0 ms and may not block");
+}
+
+TEST_F(SymptomSearch, LetsWaitsAndSynchronousListsBlock) {
+  const uint64_t forever = UINT64_MAX;
+  app.call("zeEventHostSynchronize", {now += 100, 90 * millisecond}, event, forever);
+  list(0x1, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  barrier(0x1, 80 * millisecond);
+  EXPECT_EQ(found(), "none");
+  list(0x2, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+  barrier(0x2, 70 * millisecond);
+  EXPECT_EQ(found(),
+            "zeCommandListAppendBarrier>100us: call 4 zeCommandListAppendBarrier took "
+            "70.0 ms and may not block");
+}
+
+TEST_F(SymptomSearch, PrefersAnErrorToASlowCall) {
+  query(50 * millisecond);
+  query(10, ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(found(),
+            "1 result=ERROR_DEVICE_LOST: call 1 zeEventQueryStatus returned "
+            "ERROR_DEVICE_LOST");
+}
+
+TEST_F(SymptomSearch, DoesNotMindThatADriverLacksSomething) {
+  const char* name = "zexNothing";
+  ze_driver_handle_t const driver = nullptr;
+  void* address = nullptr;
+  auto* out = &address;
+  app.call(
+      "zeDriverGetExtensionFunctionAddress", {now += 100, 10}, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+      [] {}, driver, name, out);
+  query(10, ZE_RESULT_NOT_READY);
+  EXPECT_EQ(found(), "none");
+}
+
+TEST_F(SymptomSearch, TellsAHangFromACrash) {
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", now += 100, event, forever);
+  state = recording::part_state::recording;
+  EXPECT_EQ(found(), "hang: call 0 zeEventHostSynchronize did not return");
+  app.on_thread(2);
+  app.hang("zeEventQueryStatus", now += 100, event);
+  EXPECT_EQ(found(), "crash: the program ended inside call 1 zeEventQueryStatus");
+}
+
+TEST_F(SymptomSearch, LetsAProcessEndWhileAThreadWaits) {
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", now += 100, event, forever);
+  EXPECT_EQ(found(), "none");
+}
+
+}  // namespace
+}  // namespace zevent::model
