@@ -1,6 +1,7 @@
 #include "replay/address_book.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace zevent::replay {
 
@@ -92,6 +93,26 @@ std::optional<opaque_id> address_book::find_opaque(std::span<const std::byte> by
       if (found) return std::nullopt;
       found = id;
     }
+  return found;
+}
+
+std::vector<embedded_pointer> address_book::find_pointers(std::span<const std::byte> content,
+                                                          uint64_t time_ns) const {
+  constexpr size_t word_bytes = sizeof(uint64_t);
+  std::vector<embedded_pointer> found;
+  for (size_t offset = 0; offset + word_bytes <= content.size(); offset += word_bytes) {
+    uint64_t word = 0;
+    std::memcpy(&word, content.data() + offset, word_bytes);
+    // Nothing is mapped in the first pages.
+    if (word < 0x10000 || word >> 47 != 0) continue;
+    const auto memory = find_memory(word, time_ns);
+    const auto* owner = memory ? object_of(memory->slot) : nullptr;
+    if (memory && (owner == nullptr || owner->until_ns > time_ns)) {
+      found.push_back({offset, *memory});
+    } else if (const auto object = find_kernel_object(word, time_ns)) {
+      found.push_back({offset, {*object, 0}});
+    }
+  }
   return found;
 }
 

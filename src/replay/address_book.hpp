@@ -33,6 +33,12 @@ enum class opaque_id : uint32_t {};
 
 bool is_opaque(const api::record& r);
 
+// A pointer to memory of the device, or an image or a sampler, inside of plain bytes.
+struct embedded_pointer {
+  size_t offset = 0;  // bytes
+  slot_place target;
+};
+
 // What the handles and addresses of one process of a recording stand for. Times are those of the
 // recording: the start of a call for what goes in, its end for what comes out.
 class address_book {
@@ -52,6 +58,10 @@ class address_book {
   // A live image or sampler: kernels take them by value.
   std::optional<slot_id> find_kernel_object(uint64_t value, uint64_t time_ns) const;
   std::optional<opaque_id> find_opaque(std::span<const std::byte> bytes) const;
+  // Words that are addresses of live memory. That a number is one by chance is very unlikely: user
+  // addresses are sparse in 2^47.
+  std::vector<embedded_pointer> find_pointers(std::span<const std::byte> content,
+                                              uint64_t time_ns) const;
 
   // An address that a call put out and that is in no known memory.
   void add_pointer(uint64_t address, uint64_t bytes, uint64_t time_ns);

@@ -20,58 +20,6 @@ constexpr uint64_t most_output_bytes = uint64_t{1} << 36;
 // Stands for whatever a program wanted to have called back.
 void called_back(void*) {}
 
-const value* present(const value* v) {
-  return v != nullptr && v->form != value_form::absent ? v : nullptr;
-}
-
-const value* value_of(const std::vector<value>* values, const api::variable& v) {
-  if (values == nullptr) return nullptr;
-  const auto found = std::find_if(values->begin(), values->end(),
-                                  [&](const value& each) { return each.origin == &v; });
-  return found == values->end() ? nullptr : present(&*found);
-}
-
-const value* pointee_of(const value* pointer) {
-  return pointer == nullptr || pointer->items.empty() ? nullptr : &pointer->items.front();
-}
-
-uint64_t bits_of(const value* v) {
-  return v == nullptr ? 0 : v->bits;
-}
-
-// The number of elements that were recorded behind a pointer.
-uint64_t recorded_length(const value* content) {
-  if (content == nullptr) return 0;
-  switch (content->form) {
-    case value_form::raw:
-    case value_form::list:
-      return content->element_count();
-    case value_form::bytes:
-    case value_form::text:
-      return content->bytes.size();
-    case value_form::blob:
-      return content->bits;
-    default:
-      return 0;
-  }
-}
-
-// The one that a function put out, and the one it was given.
-const value* item_at(const value* content, size_t i) {
-  return content != nullptr && i < content->items.size() ? &content->items[i] : nullptr;
-}
-
-uint64_t element_at(const value* content, size_t i) {
-  const bool has_it =
-      content != nullptr && content->form == value_form::raw && i < content->element_count();
-  return has_it ? content->element(i) : 0;
-}
-
-// Kernels take pointers inside of what looks like plain bytes.
-bool is_kernel_argument(const api::variable& v) {
-  return v.name == "pArgValue" || v.name == "pArguments";
-}
-
 }  // namespace
 
 result<std::span<std::byte>> blob_cache::get(const trace::blob_hash& hash) {
@@ -126,7 +74,7 @@ void argument_image::fail_with(std::string message) {
 }
 
 void argument_image::put_variable(const api::variable& v, const value* in, const value* out,
-                                  std::byte* at, const scope& s) {
+                                  std::byte* at, const value_scope& s) {
   const auto& type = model_.types[v.type_index];
   if (v.array_length == 0) return put({type, v.pointee, v.inner, v, in, out}, at, s);
   if (type.kind != type_kind::record && type.kind != type_kind::pointer)
@@ -136,7 +84,7 @@ void argument_image::put_variable(const api::variable& v, const value* in, const
         at + uint64_t{i} * type.size_bytes, s);
 }
 
-void argument_image::put(const item& it, std::byte* at, const scope& s) {
+void argument_image::put(const item& it, std::byte* at, const value_scope& s) {
   switch (it.type.kind) {
     case type_kind::pointer:
       return put_pointer(it, at, s);
@@ -162,8 +110,8 @@ void argument_image::put(const item& it, std::byte* at, const scope& s) {
 
 void argument_image::put_record(const api::record& r, const value* in, const value* out,
                                 std::byte* at) {
-  const scope fields{r.fields, in != nullptr ? &in->items : nullptr,
-                     out != nullptr ? &out->items : nullptr};
+  const value_scope fields{r.fields, in != nullptr ? &in->items : nullptr,
+                           out != nullptr ? &out->items : nullptr};
   for (const auto& field : r.fields) {
     if (!problem_.empty()) return;
     put_variable(field, value_of(fields.in, field), value_of(fields.out, field),
@@ -212,7 +160,7 @@ void argument_image::put_scalars(const item& it, uint64_t count, std::byte* at) 
   std::copy_n(recorded.begin(), std::min<size_t>(recorded.size(), count * it.type.size_bytes), at);
 }
 
-void argument_image::put_pointer(const item& it, std::byte* at, const scope& s) {
+void argument_image::put_pointer(const item& it, std::byte* at, const value_scope& s) {
   const uint64_t in = bits_of(it.in);
   // The address of what is put out stands in the inputs; an address that is itself put out does
   // not.
@@ -246,7 +194,7 @@ std::byte* argument_image::host_address(uint64_t address) const {
   return place ? out_.host_memory[place->range].data() + place->offset : nullptr;
 }
 
-std::byte* argument_image::content(const item& it, const scope& s) {
+std::byte* argument_image::content(const item& it, const value_scope& s) {
   const auto& pointee = model_.types[it.type.index];
   const value* in = pointee_of(it.in);
   const value* out = pointee_of(it.out);
@@ -278,14 +226,16 @@ std::byte* argument_image::content(const item& it, const scope& s) {
   return nullptr;
 }
 
-std::byte* argument_image::elements(const item& it, const api::type& pointee, const scope& s) {
+std::byte* argument_image::elements(const item& it, const api::type& pointee,
+                                    const value_scope& s) {
   const value* in = pointee_of(it.in);
   const value* out = pointee_of(it.out);
   const uint64_t recorded = std::max(recorded_length(in), recorded_length(out));
   // An array that goes in is as long as it was recorded; one that is filled may have more room.
-  const uint64_t length = it.variable.way == api::direction::in
-                              ? recorded
-                              : std::max(recorded, length_of(it.pointee, s, it.position));
+  const uint64_t length =
+      it.variable.way == api::direction::in
+          ? recorded
+          : std::max(recorded, length_of(it.pointee, s, parameters_, it.position));
   if (pointee.size_bytes == 0 || length > most_output_bytes / pointee.size_bytes) {
     fail_with(fmt::format("{} has room for {} elements", it.variable.name, length));
     return nullptr;
@@ -305,11 +255,12 @@ std::byte* argument_image::elements(const item& it, const api::type& pointee, co
 }
 
 // Untyped memory.
-std::byte* argument_image::bytes(const item& it, const scope& s) {
+std::byte* argument_image::bytes(const item& it, const value_scope& s) {
   const value* in = pointee_of(it.in);
   if (in == nullptr) {
     const uint64_t recorded = recorded_length(pointee_of(it.out));
-    return output_room(std::max(recorded, length_of(it.pointee, s, it.position)), false);
+    return output_room(std::max(recorded, length_of(it.pointee, s, parameters_, it.position)),
+                       false);
   }
   std::span<const std::byte> recorded = in->bytes;
   if (in->form == value_form::blob) {
@@ -353,22 +304,11 @@ std::byte* argument_image::runs(const item& it, const api::type& pointee) {
 
 std::vector<pointer_patch> argument_image::find_pointers(std::span<std::byte> content,
                                                          uint64_t time_ns) const {
-  std::vector<pointer_patch> found;
-  for (size_t offset = 0; offset + 8 <= content.size(); offset += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, content.data() + offset, sizeof(word));
-    // Nothing is mapped in the first pages, and user addresses end at 2^47.
-    if (word < 0x10000 || word >> 47 != 0) continue;
-    auto* place = reinterpret_cast<uint64_t*>(content.data() + offset);
-    const auto memory = book_.find_memory(word, time_ns);
-    const auto* owner = memory ? book_.object_of(memory->slot) : nullptr;
-    if (memory && (owner == nullptr || owner->until_ns > time_ns)) {
-      found.push_back({place, memory->offset, memory->slot});
-    } else if (const auto object = book_.find_kernel_object(word, time_ns)) {
-      found.push_back({place, 0, *object});
-    }
-  }
-  return found;
+  std::vector<pointer_patch> out;
+  for (const auto& each : book_.find_pointers(content, time_ns))
+    out.push_back({reinterpret_cast<uint64_t*>(content.data() + each.offset), each.target.offset,
+                   each.target.slot});
+  return out;
 }
 
 std::byte* argument_image::copy(std::span<const std::byte> recorded, uint64_t room) {
@@ -394,20 +334,6 @@ std::byte* argument_image::output_room(uint64_t bytes, bool has_content) {
     out_.scratch = std::move(*room);
   }
   return out_.scratch.data();
-}
-
-uint64_t argument_image::length_of(const api::extent& e, const scope& s, size_t position) const {
-  const scope& where = e.source == api::length_source::call_pointee ? parameters_ : s;
-  if (e.source == api::length_source::none || e.index >= where.variables.size()) return 0;
-  const auto& sibling = where.variables[e.index];
-  const value* given = value_of(where.in, sibling);
-  if (given == nullptr) given = value_of(where.out, sibling);
-  if (given == nullptr) return 0;
-  if (e.source == api::length_source::sibling) return given->bits;
-  const value* behind = pointee_of(given);
-  if (behind == nullptr) return 0;
-  return e.source == api::length_source::sibling_element ? element_at(behind, position)
-                                                         : behind->bits;
 }
 
 void argument_image::patch(std::byte* at, slot_place place) {

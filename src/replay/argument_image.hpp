@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "replay/program.hpp"
+#include "replay/value_access.hpp"
 
 namespace zevent::replay {
 
@@ -37,12 +38,6 @@ class argument_image {
   std::byte* host_address(uint64_t address) const;
 
  private:
-  // The variables among which lengths are looked up.
-  struct scope {
-    std::span<const api::variable> variables;
-    const std::vector<api::value>* in = nullptr;
-    const std::vector<api::value>* out = nullptr;
-  };
   // A variable, or what is behind it: its type, what it points at, its values on both sides.
   struct item {
     const api::type& type;
@@ -54,21 +49,20 @@ class argument_image {
   };
 
   void put_variable(const api::variable& v, const api::value* in, const api::value* out,
-                    std::byte* at, const scope& s);
-  void put(const item& it, std::byte* at, const scope& s);
+                    std::byte* at, const value_scope& s);
+  void put(const item& it, std::byte* at, const value_scope& s);
   void put_record(const api::record& r, const api::value* in, const api::value* out, std::byte* at);
   void put_opaque(const api::value* in, const api::value* out, std::byte* at);
   void put_handle(uint16_t handle_class, uint64_t in, uint64_t out, std::byte* at);
   void put_scalars(const item& it, uint64_t count, std::byte* at);
-  void put_pointer(const item& it, std::byte* at, const scope& s);
+  void put_pointer(const item& it, std::byte* at, const value_scope& s);
   void put_address(const item& it, uint64_t in, uint64_t out, std::byte* at);
-  std::byte* content(const item& it, const scope& s);
-  std::byte* elements(const item& it, const api::type& pointee, const scope& s);
-  std::byte* bytes(const item& it, const scope& s);
+  std::byte* content(const item& it, const value_scope& s);
+  std::byte* elements(const item& it, const api::type& pointee, const value_scope& s);
+  std::byte* bytes(const item& it, const value_scope& s);
   std::byte* runs(const item& it, const api::type& pointee);
   std::byte* copy(std::span<const std::byte> content, uint64_t room);
   std::byte* output_room(uint64_t bytes, bool has_handles);
-  uint64_t length_of(const api::extent& e, const scope& s, size_t position) const;
   void patch(std::byte* at, slot_place place);
   void add_capture(std::byte* at, slot_id slot);
   void fail_with(std::string message);
@@ -80,7 +74,7 @@ class argument_image {
 
   const recorded_call* call_ = nullptr;
   call_extras* extras_ = nullptr;
-  scope parameters_;
+  value_scope parameters_;
   std::string problem_;
 };
 

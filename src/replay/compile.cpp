@@ -4,6 +4,7 @@
 #include "base/checked_cast.hpp"
 #include "replay/argument_image.hpp"
 #include "replay/program.hpp"
+#include "replay/turns.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -39,19 +40,6 @@ result<std::unordered_map<uint32_t, uint32_t>> match_functions(const api::model&
   return out;
 }
 
-// Calls in which a thread may have to wait for what another thread does.
-bool may_wait(const recorded_call& call) {
-  const auto name = call.function->name;
-  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
-  if (!call.call.returned()) return true;
-  if (has("Synchronize")) {
-    const auto* timeout = call.inputs.find("timeout");
-    return timeout == nullptr || timeout->bits != 0;
-  }
-  return has("CommandListAppend") || has("ExecuteCommandLists") || has("AppendCommandLists") ||
-         has("MemFree") || has("Destroy");
-}
-
 class compiler {
  public:
   compiler(const trace::trace_file& trace, const compile_options& options, survey& seen)
@@ -70,7 +58,7 @@ class compiler {
   result<void> add(const recorded_call& call);
   result<void> add_memory(const recorded_call& call, const trace::memory_note& note,
                           call_extras& extras);
-  void order_calls();
+  void take_turns();
 
   const trace::trace_file& trace_;
   const compile_options& options_;
@@ -80,7 +68,7 @@ class compiler {
   argument_image image_;
   std::unordered_map<uint32_t, uint32_t> function_;  // of the trace → of this build
   std::unordered_map<uint32_t, uint32_t> thread_;    // of the trace → of the program
-  std::vector<bool> may_wait_;
+  std::vector<timed_call> times_;
 };
 
 result<program> compiler::run() {
@@ -97,7 +85,7 @@ result<program> compiler::run() {
     if (*next == nullptr) break;
     if (auto done = add(**next); !done) return tl::unexpected(done.error());
   }
-  order_calls();
+  take_turns();
   out_.needs = seen_.needs;
   out_.slot_count = seen_.book.slot_count();
   out_.opaque_count = seen_.book.opaque_count();
@@ -150,16 +138,16 @@ result<void> compiler::add(const recorded_call& call) {
   for (const auto& note : call.memory)
     if (auto done = add_memory(call, note, extras); !done) return done;
 
-  const bool has_extras = !extras.memory.empty() || !extras.opaque_inputs.empty() ||
-                          !extras.opaque_outputs.empty() || extras.returned ||
-                          extras.fetched_place != nullptr;
+  const bool has_extras = !extras.memory_before.empty() || !extras.memory_after.empty() ||
+                          !extras.opaque_inputs.empty() || !extras.opaque_outputs.empty() ||
+                          extras.returned || extras.fetched_place != nullptr;
   if (has_extras) {
     out_.extras.push_back(std::move(extras));
     compiled.extras = checked_cast<uint32_t>(out_.extras.size());
   }
   out_.threads[compiled.thread].calls.push_back(checked_cast<uint32_t>(out_.calls.size()));
   out_.calls.push_back(compiled);
-  may_wait_.push_back(may_wait(call));
+  times_.push_back(timed(call));
   return {};
 }
 
@@ -171,10 +159,6 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
                          .content = content->data(),
                          .bytes = std::min<uint64_t>(note.bytes, content->size()),
                          .patches = {}};
-  const auto& parameters = call.function->parameters;
-  restore.compares = std::any_of(parameters.begin(), parameters.end(), [](const auto& each) {
-    return each.object_role == api::role::released;
-  });
   if (const auto place = seen_.book.find_memory(note.address, call.call.start_ns)) {
     const auto* owner = seen_.book.object_of(place->slot);
     const uint64_t room = owner == nullptr || owner->size_bytes < place->offset
@@ -196,31 +180,22 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
           own + (reinterpret_cast<std::byte*>(patch.place) - restore.content));
     restore.content = own;
   }
-  if (restore.bytes != 0) extras.memory.push_back(std::move(restore));
+  const bool is_after = (note.flags & recording::memory_is_after_call) != 0;
+  auto& list = is_after ? extras.memory_after : extras.memory_before;
+  if (restore.bytes != 0) list.push_back(std::move(restore));
   return {};
 }
 
-// A call may begin when all that came before it have begun, and all that had returned before it
-// began have returned. So a thread that waits for another one's call lets it go, and everybody else
-// takes turns.
-void compiler::order_calls() {
-  auto& calls = out_.calls;
-  for (uint32_t i = 0; i + 1 < calls.size(); ++i) {
-    auto& call = calls[i];
-    const uint64_t end = call.start_ns + call.duration_ns;
-    const bool overlapped = !call.returned || calls[i + 1].start_ns < end;
-    call.lets_next_go =
-        overlapped && calls[i + 1].thread != call.thread && (options_.free_threads || may_wait_[i]);
-    if (!call.lets_next_go || !call.returned) continue;
-    const auto next =
-        std::partition_point(calls.begin() + i + 1, calls.end(),
-                             [&](const compiled_call& each) { return each.start_ns < end; });
-    if (next == calls.end() || next->thread == call.thread) continue;
-    if (next->extras == 0) {
+void compiler::take_turns() {
+  const auto turns = order_calls(times_, options_.free_threads);
+  for (size_t i = 0; i < out_.calls.size(); ++i) out_.calls[i].lets_next_go = turns.lets_next_go[i];
+  for (const auto& [index, earlier] : turns.waits_for) {
+    auto& call = out_.calls[index];
+    if (call.extras == 0) {
       out_.extras.emplace_back();
-      next->extras = checked_cast<uint32_t>(out_.extras.size());
+      call.extras = checked_cast<uint32_t>(out_.extras.size());
     }
-    out_.extras[next->extras - 1].waits_for.push_back(i);
+    out_.extras[call.extras - 1].waits_for = earlier;
   }
 }
 

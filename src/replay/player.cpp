@@ -72,7 +72,7 @@ void player::make_call(uint32_t index, bool passes_baton) {
   journal_entry& entry = journal_.calls()[index];
   const call_extras* extras = program_.extras_of(call);
   if (extras != nullptr) [[unlikely]]
-    prepare(index, *extras);
+    prepare(*extras);
   if (options_.speed == pace::recorded) wait_until_due(call);
   if (patch_arguments(call, entry)) [[likely]] {
     if (passes_baton && call.lets_next_go) pass_baton_to(index + 1);
@@ -113,38 +113,44 @@ bool player::patch_arguments(const compiled_call& call, journal_entry& entry) {
 }
 
 // Before a call: memory as the program had made it, and handles that are more than a number.
-void player::prepare(uint32_t index, const call_extras& extras) {
-  const compiled_call& call = program_.calls[index];
+void player::prepare(const call_extras& extras) {
   for (const uint32_t earlier : extras.waits_for) {
     auto& who = threads_[program_.calls[earlier].thread];
     wait_for(who, who.completed, earlier + 1);
   }
-  for (const auto& memory : extras.memory) restore(call, memory);
+  for (const auto& memory : extras.memory_before) {
+    patch_content(memory);
+    restore(memory);
+  }
   for (const auto& patch : extras.opaque_inputs)
     std::memcpy(patch.place, live_opaque_[static_cast<uint32_t>(patch.handle)].data(),
                 opaque_bytes);
 }
 
-void player::restore(const compiled_call& call, const memory_restore& memory) {
-  std::byte* target = memory.host;
-  if (target == nullptr) {
-    const uint64_t base = live_[index_of(memory.device.slot)];
-    if (base == 0) return;
-    target = reinterpret_cast<std::byte*>(base + memory.device.offset);
-  }
+// Where the memory is now; null when it is not there.
+std::byte* player::locate(const memory_restore& memory) const {
+  if (memory.host != nullptr) return memory.host;
+  const uint64_t base = live_[index_of(memory.device.slot)];
+  return base == 0 ? nullptr : reinterpret_cast<std::byte*>(base + memory.device.offset);
+}
+
+void player::patch_content(const memory_restore& memory) {
   for (const auto& patch : memory.patches) {
     const uint64_t value = live_[index_of(patch.slot)];
     if (value != 0) *patch.place = value + patch.offset;
   }
-  if (!memory.compares) {
-    std::memcpy(target, memory.content, memory.bytes);
-  } else if (options_.compare_memory) {
-    compare(call, memory, target);
-  }
 }
 
-void player::compare(const compiled_call& call, const memory_restore& memory,
-                     const std::byte* found) {
+void player::restore(const memory_restore& memory) {
+  std::byte* target = locate(memory);
+  if (target == nullptr) return;
+  if (std::memcmp(target, memory.content, memory.bytes) != 0)
+    std::memcpy(target, memory.content, memory.bytes);
+}
+
+void player::compare(const compiled_call& call, const memory_restore& memory) {
+  const std::byte* found = locate(memory);
+  if (found == nullptr) return;
   auto& header = journal_.header();
   header.compared_bytes.fetch_add(memory.bytes, std::memory_order_relaxed);
   if (std::memcmp(found, memory.content, memory.bytes) == 0) return;
@@ -174,6 +180,14 @@ void player::finish(const compiled_call& call, const call_extras* extras, uint64
   for (const auto& patch : extras->opaque_outputs)
     std::memcpy(live_opaque_[static_cast<uint32_t>(patch.handle)].data(), patch.place,
                 opaque_bytes);
+  // What the host found after a wait. Where the replay did not wait as long, it is not there yet.
+  if (static_cast<uint32_t>(result) == call.result && call.returned) {
+    for (const auto& memory : extras->memory_after) {
+      patch_content(memory);
+      if (options_.compare_memory) compare(call, memory);
+      restore(memory);
+    }
+  }
   if (extras->fetched_place != nullptr && *extras->fetched_place != 0)
     if (const auto* function = api::builtin_model().find_function(extras->fetched_function))
       targets_[api::builtin_model().index_of(*function)] =

@@ -51,10 +51,12 @@ class player {
   void run_thread(uint32_t thread);
   void make_call(uint32_t index, bool passes_baton);
   bool patch_arguments(const compiled_call& call, journal_entry& entry);
-  void prepare(uint32_t index, const call_extras& extras);
+  void prepare(const call_extras& extras);
   void finish(const compiled_call& call, const call_extras* extras, uint64_t result);
-  void restore(const compiled_call& call, const memory_restore& memory);
-  void compare(const compiled_call& call, const memory_restore& memory, const std::byte* found);
+  std::byte* locate(const memory_restore& memory) const;
+  void patch_content(const memory_restore& memory);
+  void restore(const memory_restore& memory);
+  void compare(const compiled_call& call, const memory_restore& memory);
   void wait_until_due(const compiled_call& call) const;
   void pass_baton_to(uint32_t index);
   void wait_for(turn_taker& who, std::atomic<uint32_t>& word, uint32_t least);

@@ -41,20 +41,19 @@ struct opaque_patch {
   opaque_id handle{};
 };
 
-// What memory held when the call was made. Where the content had pointers into device memory, they
-// are patched in the replay's copy of it first.
+// What memory held before the driver was entered, or after it had returned. Where the content had
+// pointers into device memory, they are patched in the replay's copy of it first.
 struct memory_restore {
   std::byte* host = nullptr;  // plain host memory; null: at slot + offset
   slot_place device;
   std::byte* content = nullptr;
   uint64_t bytes = 0;
   std::vector<pointer_patch> patches;
-  bool compares = false;  // the memory is about to be freed: compare with it, leave it alone
 };
 
 // What few calls have.
 struct call_extras {
-  std::vector<memory_restore> memory;
+  std::vector<memory_restore> memory_before, memory_after;
   std::vector<opaque_patch> opaque_inputs, opaque_outputs;
   std::optional<slot_id> returned;  // the function's own value
   std::vector<uint32_t> waits_for;  // indices of calls that returned before this one began

@@ -30,6 +30,7 @@ result<const recorded_call*> recorded_calls::next() {
     ++expected_;
     if (number > selection_.last) return nullptr;
     if (call->injected() || trace_.process_of(*call) != selection_.process) continue;
+    if (skipped_++ < selection_.skipped) continue;
     current_.call = *call;
     if (auto done = decode(); !done) return tl::unexpected(done.error());
     if (auto done = find_memory(); !done) return tl::unexpected(done.error());

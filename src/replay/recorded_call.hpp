@@ -25,6 +25,7 @@ struct recorded_call {
 struct call_selection {
   uint32_t process = 0;        // index into the run's processes
   uint64_t last = UINT64_MAX;  // call number
+  uint64_t skipped = 0;        // so many of the process's first calls are left out
 };
 
 // Reads the calls that a program itself made, decoded, in order of number. What a tool injected is
@@ -44,6 +45,7 @@ class recorded_calls {
   call_selection selection_;
   trace::call_reader reader_;
   uint64_t expected_ = 0;  // number of the next call
+  uint64_t skipped_ = 0;
   recorded_call current_;
   std::vector<trace::memory_note> notes_;  // of the calls up to notes_end_
   uint64_t notes_end_ = 0;

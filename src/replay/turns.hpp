@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "replay/recorded_call.hpp"
+
+namespace zevent::replay {
+
+// When a call was made, as far as the order of calls of several threads is concerned.
+struct timed_call {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;  // UINT64_MAX when it did not return
+  uint32_t thread = 0;
+  bool may_wait = false;
+};
+
+// The order in which threads make their calls again. A call may begin when all that came before it
+// have begun, and all that had returned before it began have returned. So a thread that waits for
+// another one's call lets it go, and everybody else takes turns.
+struct call_turns {
+  // By call: the next one, of another thread, may begin while this one is under way.
+  std::vector<bool> lets_next_go;
+  // By call: those that let others go and had returned when it began.
+  std::map<uint32_t, std::vector<uint32_t>> waits_for;
+};
+
+// Calls in order of their start. With `free_threads` all that overlapped may overlap again,
+// otherwise only those in which a thread may wait.
+call_turns order_calls(std::span<const timed_call> calls, bool free_threads);
+
+// A call in which a thread may have to wait for what another thread does.
+bool may_wait(const recorded_call& call);
+
+timed_call timed(const recorded_call& call);
+
+}  // namespace zevent::replay
