@@ -1,0 +1,276 @@
+#include "repro/c_main.hpp"
+
+#include <fmt/format.h>
+
+#include "repro/c_render.hpp"
+
+namespace zevent::repro {
+namespace {
+
+double threshold_us(const model::symptom& symptom) {
+  const auto* slow = std::get_if<model::slow_call>(&symptom);
+  return slow == nullptr ? 0 : static_cast<double>(slow->longer_than_ns) / 1e3;
+}
+
+const model::call_with_result* result_symptom(const model::symptom& symptom) {
+  return std::get_if<model::call_with_result>(&symptom);
+}
+
+constexpr std::string_view signal_handler = R"(
+/* The last word of a program that hangs or crashes. */
+static void on_signal(int number) {
+  char text[128];
+  int bytes;
+  if (number == SIGALRM)
+    bytes = snprintf(text, sizeof(text), "repro: call %ld did not return in %u s\n", call_under_way,
+                     hang_seconds);
+  else
+    bytes = snprintf(text, sizeof(text), "repro: ended by signal %d\n", number);
+  if (write(2, text, (size_t)bytes) < 0) _exit(125);
+  if (number == SIGALRM ? SYMPTOM_IS_HANG : SYMPTOM_IS_CRASH(number)) _exit(1);
+  _exit(125);
+}
+
+static void watch_for_signals(void) {
+  static const int signals[] = {SIGALRM, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+  struct sigaction action;
+  size_t i;
+  memset(&action, 0, sizeof(action));
+  action.sa_handler = on_signal;
+  for (i = 0; i < sizeof(signals) / sizeof(signals[0]); ++i) sigaction(signals[i], &action, NULL);
+}
+)";
+
+constexpr std::string_view time_printer = R"(
+static void print_time(double us) {
+  if (us < 1e3)
+    printf("%.1f us", us);
+  else if (us < 1e6)
+    printf("%.1f ms", us / 1e3);
+  else
+    printf("%.2f s", us / 1e6);
+}
+)";
+
+constexpr std::string_view verdict_code = R"(
+static int symptom_is_shown(void) {
+  size_t i;
+  if (others_shown != 0 || memory_differences != 0) return 1;
+  for (i = 0; i < TIMED_CALLS; ++i)
+    if (timed_calls[i].made && (SYMPTOM_IS_RESULT ? timed_calls[i].result == SYMPTOM_RESULT
+                                                  : timed_calls[i].us > SYMPTOM_US))
+      return 1;
+  return 0;
+}
+
+static void print_calls(void) {
+  size_t i;
+  for (i = 0; i < TIMED_CALLS; ++i) {
+    if (!timed_calls[i].made) continue;
+    printf("%s (call %ld): recorded ", timed_calls[i].name, timed_calls[i].number);
+    print_time(timed_calls[i].recorded_us);
+    printf(", now ");
+    print_time(timed_calls[i].us);
+    if (SYMPTOM_IS_RESULT) printf(", result 0x%x", (unsigned)timed_calls[i].result);
+    printf("\n");
+  }
+}
+)";
+
+constexpr std::string_view repeat_code = R"(
+static int by_size(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Each run is a process of its own, which tells its times through a pipe. */
+static int run_often(unsigned runs) {
+  unsigned shown = 0, failed = 0, run;
+  size_t i;
+  double* times = calloc((size_t)runs * TIMED_CALLS + 1, sizeof(double));
+  if (times == NULL) could_not_run("--repeat", "not enough memory");
+  for (run = 0; run < runs; ++run) {
+    struct timed_call told[TIMED_CALLS + 1];
+    int ends[2], status = 0;
+    pid_t child;
+    if (pipe(ends) != 0) could_not_run("--repeat", "no pipe");
+    fflush(stdout);
+    child = fork();
+    if (child < 0) could_not_run("--repeat", "no process");
+    if (child == 0) {
+      close(ends[0]);
+      run_calls();
+      if (write(ends[1], timed_calls, sizeof(timed_calls)) != (ssize_t)sizeof(timed_calls)) _exit(125);
+      _exit(symptom_is_shown());
+    }
+    close(ends[1]);
+    if (read(ends[0], told, sizeof(told)) != (ssize_t)sizeof(told)) memset(told, 0, sizeof(told));
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= 1)
+      shown += (unsigned)WEXITSTATUS(status);
+    else
+      ++failed;
+    for (i = 0; i < TIMED_CALLS; ++i) times[i * runs + run] = told[i].us;
+  }
+  for (i = 0; i < TIMED_CALLS; ++i) {
+    double* all = times + i * runs;
+    qsort(all, runs, sizeof(double), by_size);
+    printf("%s (call %ld): recorded ", timed_calls[i].name, timed_calls[i].number);
+    print_time(timed_calls[i].recorded_us);
+    printf(", min ");
+    print_time(all[0]);
+    printf(", median ");
+    print_time(all[runs / 2]);
+    printf(", max ");
+    print_time(all[runs - 1]);
+    printf("\n");
+  }
+  printf("symptom %s: shown in %u of %u runs\n", SYMPTOM, shown, runs);
+  if (failed != 0) printf("%u runs could not be run\n", failed);
+  free(times);
+  return shown != 0 ? 1 : failed != 0 ? 125 : 0;
+}
+
+int main(int argc, char** argv) {
+  unsigned runs = 1;
+  char* slash = strrchr(argv[0], '/');
+  int i, shown;
+  if (slash != NULL && (size_t)(slash - argv[0]) < sizeof(folder)) {
+    memcpy(folder, argv[0], (size_t)(slash - argv[0]));
+    folder[slash - argv[0]] = 0;
+  }
+  for (i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--repeat") == 0 && i + 1 < argc) {
+      runs = (unsigned)strtoul(argv[++i], NULL, 10);
+    } else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc) {
+      hang_seconds = (unsigned)strtoul(argv[++i], NULL, 10);
+    } else {
+      printf("usage: %s [--repeat N] [--timeout SECONDS]\n"
+             "exit status: 0 without the symptom, 1 with it, 125 when it could not be run\n",
+             argv[0]);
+      return strcmp(argv[i], "--help") == 0 ? 0 : 2;
+    }
+  }
+  watch_for_signals();
+  if (runs > 1) return run_often(runs);
+  run_calls();
+  shown = symptom_is_shown();
+  print_calls();
+  printf("symptom %s: %s\n", SYMPTOM, shown ? "shown" : "not shown");
+  return shown;
+}
+)";
+
+std::string function_pointer(const api::model& model, const api::function& f) {
+  std::string parameters;
+  for (const auto& each : f.parameters) {
+    if (!parameters.empty()) parameters += ", ";
+    parameters += model.types[each.type_index].name;
+  }
+  const bool in_header = f.api != api::api_name::zex;
+  return fmt::format("static {} (ZE_APICALL* {}{})({});", model.types[f.result_type].name, f.name,
+                     in_header ? "_by_name" : "", parameters.empty() ? "void" : parameters);
+}
+
+// Fields whose types no header has are written as what they are made of.
+std::string field_type(const api::model& model, const api::type& t) {
+  if (t.kind == api::type_kind::enumeration || t.kind == api::type_kind::flags)
+    return t.name.starts_with("zex_") ? "uint32_t" : std::string(t.name);
+  if (t.kind == api::type_kind::pointer && model.types[t.index].kind == api::type_kind::nothing)
+    return "const void*";
+  return std::string(t.name);
+}
+
+}  // namespace
+
+symptom_code symptom_variables(const model::symptom& symptom,
+                               const std::vector<symptom_call>& calls) {
+  symptom_code out;
+  const auto* by_result = result_symptom(symptom);
+  const auto* crash = std::get_if<model::crash>(&symptom);
+  out.macros = fmt::format(
+      "#define SYMPTOM {}\n"
+      "#define SYMPTOM_US {:.3f}\n"
+      "#define SYMPTOM_IS_RESULT {}\n"
+      "#define SYMPTOM_RESULT {}\n"
+      "#define SYMPTOM_IS_HANG {}\n"
+      "#define SYMPTOM_IS_CRASH(number) {}\n"
+      "#define TIMED_CALLS {}\n"
+      "\n"
+      "struct timed_call {{\n"
+      "  const char* name;\n"
+      "  long number;\n"
+      "  double recorded_us, us;\n"
+      "  ze_result_t result;\n"
+      "  int made;\n"
+      "}};\n",
+      c_string(model::to_text(symptom)),
+      std::holds_alternative<model::slow_call>(symptom) ? threshold_us(symptom) : 1e300,
+      by_result != nullptr ? 1 : 0,
+      by_result != nullptr ? "ZE_RESULT_" + by_result->result : "ZE_RESULT_SUCCESS",
+      std::holds_alternative<model::hang>(symptom) ? 1 : 0,
+      crash == nullptr ? std::string("((number) < 0)")
+      : crash->signal  ? fmt::format("((number) == {})", *crash->signal)
+                       : std::string("((number) > 0)"),
+      calls.size());
+  out.variables =
+      "static char folder[4096] = \".\";\n"
+      "static unsigned hang_seconds = 10;\n"
+      "static volatile long call_under_way = -1;\n"
+      "static unsigned long others_shown;\n"
+      "static unsigned long memory_differences;\n"
+      "static struct timed_call timed_calls[TIMED_CALLS + 1] = {\n";
+  for (const auto& each : calls)
+    out.variables +=
+        fmt::format("    {{\"{}\", {}, {:.3f}, 0, ZE_RESULT_SUCCESS, 0}},\n", each.function,
+                    each.number, static_cast<double>(each.duration_ns) / 1e3);
+  out.variables += "    {NULL, 0, 0, 0, ZE_RESULT_SUCCESS, 0},\n};\n";
+  return out;
+}
+
+std::string main_code(const model::symptom&, const std::vector<symptom_call>&,
+                      const std::vector<std::string>& steps,
+                      const std::vector<std::string>& threads,
+                      const std::vector<std::string>& symbols) {
+  std::string out = "\nstatic void run_calls(void) {\n";
+  if (!threads.empty()) out += fmt::format("  pthread_t threads[{}];\n", threads.size());
+  for (const auto& each : symbols) out += fmt::format("  find_symbol(&{}, \"{}\");\n", each, each);
+  for (size_t i = 0; i < threads.size(); ++i)
+    out += fmt::format(
+        "  if (pthread_create(&threads[{}], NULL, {}, NULL) != 0)\n"
+        "    could_not_run(\"pthread_create\", \"failed\");\n",
+        i, threads[i]);
+  for (const auto& each : steps) out += fmt::format("  {}();\n", each);
+  for (size_t i = 0; i < threads.size(); ++i)
+    out += fmt::format("  pthread_join(threads[{}], NULL);\n", i);
+  out += "}\n";
+  out += signal_handler;
+  out += time_printer;
+  out += verdict_code;
+  out += repeat_code;
+  return out;
+}
+
+std::string extension_types(const api::model& model, const c_needs& needs) {
+  std::string out;
+  for (const uint16_t index : needs.records) {
+    const auto& r = model.records[index];
+    out += fmt::format("\ntypedef {} _{} {{\n", r.is_union ? "union" : "struct", r.name);
+    for (const auto& field : r.fields)
+      out +=
+          fmt::format("  {} {}{};\n", field_type(model, model.types[field.type_index]), field.name,
+                      field.array_length != 0 ? fmt::format("[{}]", field.array_length) : "");
+    out += fmt::format("}} {};\n", r.name);
+  }
+  return out;
+}
+
+std::string extension_pointers(const api::model& model, const c_needs& needs) {
+  std::string out;
+  for (const uint16_t index : needs.functions)
+    out += function_pointer(model, model.functions[index]) + "\n";
+  return out;
+}
+
+}  // namespace zevent::repro

@@ -1,0 +1,173 @@
+// The part of c_call_writer that is about what memory holds.
+#include <algorithm>
+#include <cstring>
+
+#include "replay/call_memory.hpp"
+#include "repro/c_call.hpp"
+
+namespace zevent::repro {
+namespace {
+
+using replay::recorded_call;
+
+constexpr size_t longest_inline_bytes = 32;
+
+// Memory that was noted in several pieces and is one.
+struct noted_memory {
+  uint64_t address = 0;
+  std::vector<std::byte> content;
+  bool is_devices = false;  // a command may have written it
+};
+
+template <typename Word>
+Word word_at(std::span<const std::byte> content, size_t index) {
+  Word word;
+  std::memcpy(&word, content.data() + index * sizeof(Word), sizeof(Word));
+  return word;
+}
+
+// Whether the words go up by the same step from each to the next.
+template <typename Word>
+bool is_progression(std::span<const std::byte> content) {
+  const size_t count = content.size() / sizeof(Word);
+  if (content.size() % sizeof(Word) != 0 || count < 2) return false;
+  const auto step = static_cast<Word>(word_at<Word>(content, 1) - word_at<Word>(content, 0));
+  for (size_t i = 2; i < count; ++i)
+    if (static_cast<Word>(word_at<Word>(content, i) - word_at<Word>(content, i - 1)) != step)
+      return false;
+  return true;
+}
+
+std::string escaped(std::span<const std::byte> content) {
+  std::string out = "\"";
+  for (const auto each : content) out += fmt::format("\\{:03o}", static_cast<uint8_t>(each));
+  return out + "\"";
+}
+
+}  // namespace
+
+// The shortest way to write the content down: a fill, a progression, a literal or a file.
+std::string c_call_writer::fill_text(const std::string& target, std::string_view stem,
+                                     std::span<const std::byte> content) {
+  const auto bytes = [&] { return text_.number(content.size(), number_form::u8); };
+  const bool is_one_byte = std::all_of(content.begin(), content.end(),
+                                       [&](std::byte each) { return each == content.front(); });
+  if (is_one_byte)
+    return fmt::format("memset({}, {}, {});", target,
+                       text_.number(static_cast<uint8_t>(content.front()), number_form::u1),
+                       bytes());
+  const bool is_short = content.size() <= longest_inline_bytes;
+  if (!is_short && is_progression<uint32_t>(content)) {
+    needs_.helpers.insert("progress32");
+    const auto first = word_at<uint32_t>(content, 0), second = word_at<uint32_t>(content, 1);
+    return fmt::format("progress32({}, {}, {}, {});", target, text_.number(first, number_form::u4),
+                       text_.number(second - first, number_form::u4),
+                       text_.number(content.size() / 4, number_form::u8));
+  }
+  if (!is_short && is_progression<uint64_t>(content)) {
+    needs_.helpers.insert("progress64");
+    const auto first = word_at<uint64_t>(content, 0), second = word_at<uint64_t>(content, 1);
+    return fmt::format("progress64({}, {}, {}, {});", target, text_.number(first, number_form::u8),
+                       text_.number(second - first, number_form::u8),
+                       text_.number(content.size() / 8, number_form::u8));
+  }
+  if (is_short) return fmt::format("memcpy({}, {}, {});", target, escaped(content), bytes());
+  needs_.helpers.insert("load");
+  const std::string file = files_.add("data", stem, ".bin", content);
+  return fmt::format("memcpy({}, load({}, {}), {});", target, c_string(file), content.size(),
+                     content.size());
+}
+
+// Where commands write, and what kernels get pointers to.
+void c_call_writer::note_device_writes(const recorded_call& call) {
+  const uint64_t time_ns = call.call.start_ns;
+  const auto note = [&](uint64_t address) {
+    if (const auto place = seen_.book.find_memory(address, time_ns))
+      written_by_device_.insert(replay::index_of(place->slot));
+  };
+  const auto name = call.function->name;
+  if (name.find("Append") != name.npos)
+    replay::for_each_address(model_, call.inputs, [&](const replay::address_use& use) {
+      if (use.variable->name == "dstptr" || use.variable->name == "ptr") note(use.address);
+    });
+  for (const std::string_view parameter : {"pArgValue", "pArguments"}) {
+    const api::value* content = replay::pointee_of(call.inputs.find(parameter));
+    if (content == nullptr) continue;
+    for (const auto& each : seen_.book.find_pointers(content->bytes, time_ns))
+      written_by_device_.insert(replay::index_of(each.target.slot));
+    for (const auto& run : content->items)
+      for (const auto& each : seen_.book.find_pointers(run.bytes, time_ns))
+        written_by_device_.insert(replay::index_of(each.target.slot));
+  }
+}
+
+bool c_call_writer::device_may_have_written(uint64_t address, uint64_t time_ns) const {
+  const auto place = seen_.book.find_memory(address, time_ns);
+  return place && written_by_device_.contains(replay::index_of(place->slot));
+}
+
+std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
+                                                          std::span<const std::byte> content) {
+  const uint64_t time_ns = call_->call.start_ns;
+  std::vector<shaped_text> out;
+  std::string stem = "host";
+  if (const auto place = seen_.book.find_memory(begin, time_ns)) {
+    const auto* owner = seen_.book.object_of(place->slot);
+    const uint64_t size = owner == nullptr ? 0 : owner->size_bytes;
+    const uint64_t room = size < place->offset ? 0 : size - place->offset;
+    content = content.first(std::min<uint64_t>(content.size(), room));
+    const auto name = names_.of(place->slot);
+    stem = names_.classes()[name.object_class].names[name.ordinal];
+  }
+  if (content.empty()) return out;
+  text_ = {};
+  const std::string target = address(begin, time_ns);
+  out.push_back(text_.finish(fill_text(target, stem, content)));
+  for (const auto& pointer : seen_.book.find_pointers(content, time_ns)) {
+    text_ = {};
+    needs_.helpers.insert("store_pointer");
+    needs_.helpers.insert("at");
+    const std::string place = address(begin + pointer.offset, time_ns);
+    std::string value = object(pointer.target.slot);
+    if (pointer.target.offset != 0)
+      value =
+          fmt::format("at({}, {})", value, text_.number(pointer.target.offset, number_form::u8));
+    out.push_back(text_.finish(fmt::format("store_pointer({}, {});", place, value)));
+  }
+  return out;
+}
+
+result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call& call,
+                                                             moment when) {
+  call_ = &call;
+  const bool is_after = when == moment::after_call;
+  std::vector<noted_memory> noted;
+  for (const auto& note : call.memory) {
+    if (((note.flags & recording::memory_is_after_call) != 0) != is_after) continue;
+    const bool is_devices = is_after && device_may_have_written(note.address, call.call.start_ns);
+    if (is_devices && !compare_memory_) continue;
+    const auto content = trace_.read_blob(note.content);
+    if (!content) return fail("call {}: {}", call.number(), content.error().message);
+    const bool goes_on = !noted.empty() && noted.back().is_devices == is_devices &&
+                         noted.back().address + noted.back().content.size() == note.address;
+    if (!goes_on) noted.push_back({note.address, {}, is_devices});
+    noted.back().content.insert(noted.back().content.end(), content->begin(), content->end());
+  }
+  std::vector<shaped_text> out;
+  for (const auto& each : noted) {
+    if (!each.is_devices) {
+      const auto statements = memory_statements(each.address, each.content);
+      out.insert(out.end(), statements.begin(), statements.end());
+      continue;
+    }
+    text_ = {};
+    needs_.helpers.insert("compare");
+    const std::string file = files_.add("data", "recorded", ".bin", each.content);
+    out.push_back(text_.finish(
+        fmt::format("compare({}, load({}, {}), {});", address(each.address, call.call.start_ns),
+                    c_string(file), each.content.size(), each.content.size())));
+  }
+  return out;
+}
+
+}  // namespace zevent::repro

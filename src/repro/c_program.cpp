@@ -1,0 +1,422 @@
+#include "repro/c_program.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "api/print.hpp"
+#include "base/checked_cast.hpp"
+#include "replay/turns.hpp"
+#include "repro/block_functions.hpp"
+#include "repro/c_main.hpp"
+#include "repro/c_prelude.hpp"
+#include "repro/c_render.hpp"
+
+namespace zevent::repro {
+namespace {
+
+using replay::recorded_call;
+
+// So many calls that show the symptom are told apart; the others are watched.
+constexpr size_t most_symptom_calls = 64;
+constexpr uint64_t host_granule_bytes = 1;
+// A loop over objects takes their names from them; it has to be worth it.
+constexpr uint64_t least_changing_iterations = 16;
+
+// What has to be known of all calls before the first is written.
+struct call_outline {
+  uint64_t number = 0;
+  uint32_t thread = 0;  // of the run
+  bool is_work = false;
+  bool releases = false;
+};
+
+bool is_work(std::string_view function) {
+  for (const std::string_view part : {"Append", "Execute", "HostSignal", "Synchronize", "Query"})
+    if (function.find(part) != function.npos) return true;
+  return false;
+}
+
+bool releases(std::string_view function) {
+  for (const std::string_view part : {"Destroy", "MemFree", "Close"})
+    if (function.find(part) != function.npos) return true;
+  return false;
+}
+
+class program_writer {
+ public:
+  program_writer(const trace::trace_file& trace, const program_options& options,
+                 const replay::survey& seen, const object_names& names)
+      : trace_(trace),
+        options_(options),
+        seen_(seen),
+        names_(names),
+        calls_(trace, seen, names, out_.data, out_.needs,
+               std::holds_alternative<model::memory_differs>(options.symptom)) {}
+
+  result<c_program> run();
+
+ private:
+  result<void> outline();
+  void find_phases();
+  result<void> write_calls();
+  result<void> write_call(const recorded_call& call, uint32_t index);
+  call_style style_of(const recorded_call& call, uint32_t index);
+  void add(step_sequence& to, const shaped_text& text, const step_note& note,
+           std::string_view origin = "");
+  step_sequence& sequence_of(uint32_t index);
+  void take_turn(uint32_t index);
+  result<void> render_all();
+  result<void> write_sources();
+  std::string includes() const;
+  std::string opening_comment() const;
+  std::string objects_code() const;
+  std::vector<std::string> thread_functions(std::string& code) const;
+
+  const trace::trace_file& trace_;
+  const program_options& options_;
+  const replay::survey& seen_;
+  const object_names& names_;
+  c_program out_;
+  c_call_writer calls_;
+
+  std::vector<call_outline> outline_;
+  std::vector<replay::timed_call> times_;
+  replay::call_turns turns_;
+  bool has_threads_ = false;
+  size_t first_work_ = 0, first_release_ = 0;  // indices, of a program with one thread
+  std::vector<uint32_t> threads_;              // in the order of their first calls
+  std::vector<step_sequence> sequences_;       // of phases, or of threads
+  std::unordered_map<std::string, uint32_t> shape_of_;
+  std::vector<std::string> shapes_;
+  std::vector<std::string> origins_;                 // by shape: the API function it calls
+  uint64_t turn_ = 0;                                // number of the last turn that was taken
+  std::unordered_map<uint32_t, uint64_t> finished_;  // call that lets others go → its number
+  std::vector<std::vector<c_function>> functions_;   // by sequence
+  std::optional<object_layout> layout_;
+  std::string blocks_code_;
+};
+
+result<c_program> program_writer::run() {
+  if (std::holds_alternative<model::exit_status>(options_.symptom))
+    return fail("a reproducer only makes calls: it cannot show the symptom {}",
+                model::to_text(options_.symptom));
+  if (auto done = outline(); !done) return tl::unexpected(done.error());
+  turns_ = replay::order_calls(times_, false);
+  find_phases();
+  if (auto done = write_calls(); !done) return tl::unexpected(done.error());
+  if (auto done = render_all(); !done) return tl::unexpected(done.error());
+  if (auto done = write_sources(); !done) return tl::unexpected(done.error());
+  out_.calls = outline_.size();
+  out_.threads = threads_.size();
+  out_.deviations = seen_.deviations;
+  return std::move(out_);
+}
+
+result<void> program_writer::outline() {
+  replay::recorded_calls calls(trace_, options_.selection);
+  for (;;) {
+    const auto next = calls.next();
+    if (!next) return tl::unexpected(next.error());
+    if (*next == nullptr) break;
+    const auto& call = **next;
+    outline_.push_back({call.number(), call.call.thread, is_work(call.function->name),
+                        releases(call.function->name)});
+    times_.push_back(replay::timed(call));
+    if (std::find(threads_.begin(), threads_.end(), call.call.thread) == threads_.end())
+      threads_.push_back(call.call.thread);
+  }
+  return {};
+}
+
+// A program with one thread makes its objects, works with them, and destroys them.
+void program_writer::find_phases() {
+  has_threads_ = threads_.size() > 1;
+  if (has_threads_) {
+    for (size_t i = 0; i < threads_.size(); ++i)
+      sequences_.push_back({.function = fmt::format("calls_of_thread_{}", i + 1),
+                            .shapes = {},
+                            .numbers = {},
+                            .first_number = {},
+                            .notes = {}});
+    return;
+  }
+  const auto work =
+      std::find_if(outline_.begin(), outline_.end(), [](const auto& each) { return each.is_work; });
+  first_work_ = static_cast<size_t>(work - outline_.begin());
+  first_release_ = outline_.size();
+  while (first_release_ > first_work_ && outline_[first_release_ - 1].releases) --first_release_;
+  for (const std::string_view name : {"create_objects", "do_the_work", "destroy_objects"})
+    sequences_.push_back({.function = std::string(name),
+                          .shapes = {},
+                          .numbers = {},
+                          .first_number = {},
+                          .notes = {}});
+}
+
+step_sequence& program_writer::sequence_of(uint32_t index) {
+  if (has_threads_) {
+    const auto thread = std::find(threads_.begin(), threads_.end(), outline_[index].thread);
+    return sequences_[static_cast<size_t>(thread - threads_.begin())];
+  }
+  return sequences_[index < first_work_ ? 0 : index < first_release_ ? 1 : 2];
+}
+
+result<void> program_writer::write_calls() {
+  replay::recorded_calls calls(trace_, options_.selection);
+  for (uint32_t index = 0;; ++index) {
+    const auto next = calls.next();
+    if (!next) return tl::unexpected(next.error());
+    if (*next == nullptr) return {};
+    if (auto done = write_call(**next, index); !done) return done;
+  }
+}
+
+void program_writer::add(step_sequence& to, const shaped_text& text, const step_note& note,
+                         std::string_view origin) {
+  const auto [found, is_new] =
+      shape_of_.try_emplace(text.shape, checked_cast<uint32_t>(shapes_.size()));
+  if (is_new) {
+    shapes_.push_back(text.shape);
+    origins_.emplace_back(origin);
+  }
+  to.add(found->second, text.numbers, note);
+}
+
+// A stretch of calls of one thread is a turn; turns are numbered through.
+void program_writer::take_turn(uint32_t index) {
+  if (!has_threads_) return;
+  out_.needs.helpers.insert("turns");
+  auto& sequence = sequence_of(index);
+  const bool begins = index == 0 || outline_[index - 1].thread != outline_[index].thread;
+  text_builder text;
+  if (begins) {
+    if (index != 0) ++turn_;
+    add(sequence, text.finish(fmt::format("take_turn({});", text.number(turn_, number_form::u8))),
+        {});
+  }
+  const auto earlier = turns_.waits_for.find(index);
+  if (earlier == turns_.waits_for.end()) return;
+  for (const uint32_t call : earlier->second) {
+    text_builder waiting;
+    add(sequence,
+        waiting.finish(
+            fmt::format("wait_for_call({});", waiting.number(finished_.at(call), number_form::u8))),
+        {});
+  }
+}
+
+call_style program_writer::style_of(const recorded_call& call, uint32_t index) {
+  call_style style;
+  const std::string name =
+      call.call.returned() ? api::print_result(trace_.model(), call.call.result) : std::string();
+  const model::call_facts facts{call.number(), call.function->name, call.call.duration_ns,
+                                call.call.returned(), name};
+  if (model::shows(options_.symptom, facts) && call.call.returned() &&
+      out_.symptom_calls.size() < most_symptom_calls) {
+    style.watch = call_watch::timed;
+    style.timed_index = static_cast<uint32_t>(out_.symptom_calls.size());
+    out_.symptom_calls.push_back(
+        {call.number(), std::string(call.function->name), call.call.duration_ns});
+  } else if (model::is_about(options_.symptom, facts)) {
+    style.watch = call_watch::watched;
+  }
+  if (turns_.lets_next_go[index] && has_threads_) {
+    style.pass_turn = turn_ + 1;
+    style.finished = finished_.size();
+    finished_.emplace(index, finished_.size());
+    out_.needs.helpers.insert("finished");
+  }
+  return style;
+}
+
+result<void> program_writer::write_call(const recorded_call& call, uint32_t index) {
+  take_turn(index);
+  auto& sequence = sequence_of(index);
+  const auto before = calls_.write_memory(call, c_call_writer::moment::before_call);
+  if (!before) return tl::unexpected(before.error());
+  for (const auto& each : *before) add(sequence, each, {});
+  const auto style = style_of(call, index);
+  const auto text = calls_.write(call, style);
+  if (!text) return tl::unexpected(text.error());
+  add(sequence, *text, {call.number(), call.call.duration_ns, true, call.call.returned()},
+      call.function->name);
+  const bool ends =
+      index + 1 < outline_.size() && outline_[index + 1].thread != outline_[index].thread;
+  if (has_threads_ && ends && !style.pass_turn) {
+    text_builder passing;
+    add(sequence,
+        passing.finish(fmt::format("pass_turn({});", passing.number(turn_ + 1, number_form::u8))),
+        {});
+  }
+  return {};
+}
+
+result<void> program_writer::render_all() {
+  layout_.emplace(names_);
+  std::vector<std::vector<folded_step>> folded;
+  for (const auto& each : sequences_) {
+    std::vector<sequence_step> steps;
+    for (size_t i = 0; i < each.size(); ++i) {
+      const size_t end = i + 1 < each.size() ? each.first_number[i + 1] : each.numbers.size();
+      steps.push_back(
+          {each.shapes[i],
+           std::span(each.numbers).subspan(each.first_number[i], end - each.first_number[i])});
+    }
+    folded.push_back(fold_loops(steps, {.least_changing_iterations = least_changing_iterations}));
+    out_.statements += written_steps(folded.back());
+    layout_->look_at(folded.back(), shapes_);
+  }
+  if (out_.statements > options_.most_statements)
+    return fail(
+        "the {} calls are {} statements even with loops, and {} are as many as compile in "
+        "reasonable time; cut the recording with --until CALL, or make it smaller with zevent "
+        "reduce",
+        outline_.size(), out_.statements, options_.most_statements);
+  layout_->settle();
+  block_functions blocks(shapes_, origins_);
+  for (const auto& each : folded) blocks.look_at(each);
+  blocks.settle(names_, *layout_);
+  blocks_code_ = blocks.definitions();
+  for (size_t i = 0; i < sequences_.size(); ++i)
+    functions_.push_back(folded[i].empty() ? std::vector<c_function>{}
+                                           : render(sequences_[i], folded[i], shapes_, *layout_,
+                                                    blocks, options_.lines_per_function));
+  return {};
+}
+
+std::string program_writer::opening_comment() const {
+  std::string out = fmt::format(
+      "/* Makes {} Level Zero calls on {} as a program was recorded to make them.\n"
+      " * Symptom: {}\n",
+      outline_.size(),
+      threads_.size() == 1 ? "one thread" : fmt::format("{} threads", threads_.size()),
+      model::to_text(options_.symptom));
+  for (const auto& each : out_.symptom_calls)
+    out += fmt::format(" *   call {} {} took {}\n", each.number, each.function,
+                       time_text(each.duration_ns));
+  return out + " */\n";
+}
+
+std::string program_writer::includes() const {
+  const bool needs_dl = out_.needs.helpers.contains("find_symbol");
+  std::string out = needs_dl ? "#define _GNU_SOURCE\n" : "#define _POSIX_C_SOURCE 200809L\n";
+  if (needs_dl) out += "#include <dlfcn.h>\n";
+  out += "#include <level_zero/ze_api.h>\n";
+  for (const auto& each : out_.needs.headers)
+    out += fmt::format("#include <level_zero/{}>\n", each);
+  if (has_threads_) out += "#include <pthread.h>\n";
+  out +=
+      "#include <signal.h>\n"
+      "#include <stdint.h>\n"
+      "#include <stdio.h>\n"
+      "#include <stdlib.h>\n"
+      "#include <string.h>\n"
+      "#include <sys/wait.h>\n"
+      "#include <time.h>\n"
+      "#include <unistd.h>\n";
+  return out;
+}
+
+std::string program_writer::objects_code() const {
+  std::string out;
+  for (const auto& each : layout_->declarations()) out += each + "\n";
+  for (const uint32_t range : out_.needs.host_ranges)
+    out += fmt::format("static unsigned char host_{}[{}] __attribute__((aligned(64)));\n", range,
+                       seen_.book.host().all()[range].bytes);
+  if (out_.needs.scratch_bytes != 0)
+    out += fmt::format(
+        "static char scratch_memory[{}] __attribute__((aligned(64)));\n"
+        "static void* const scratch = scratch_memory;\n",
+        out_.needs.scratch_bytes);
+  if (!finished_.empty())
+    out += fmt::format("static unsigned char finished_calls[{}];\n", finished_.size());
+  return out + extension_pointers(trace_.model(), out_.needs);
+}
+
+// Functions that pthread_create takes, one for each thread besides the first.
+std::vector<std::string> program_writer::thread_functions(std::string& code) const {
+  std::vector<std::string> names;
+  for (size_t i = 1; i < functions_.size() && has_threads_; ++i) {
+    names.push_back(fmt::format("thread_{}", i + 1));
+    code += fmt::format("\nstatic void* {}(void* unused) {{\n  (void)unused;\n", names.back());
+    for (const auto& each : functions_[i]) code += fmt::format("  {}();\n", each.name);
+    code += "  return NULL;\n}\n";
+  }
+  return names;
+}
+
+result<void> program_writer::write_sources() {
+  auto& helpers = out_.needs.helpers;
+  helpers.insert("could_not_run");
+  std::vector<std::string> symbols;
+  for (const uint16_t index : out_.needs.functions) {
+    const auto& f = trace_.model().functions[index];
+    if (f.api == api::api_name::zex && !seen_.needs.by_name.contains(std::string(f.name))) {
+      helpers.insert("find_symbol");
+      symbols.emplace_back(f.name);
+    }
+  }
+  const auto symptom = symptom_variables(options_.symptom, out_.symptom_calls);
+  std::string macros = symptom.macros + extension_types(trace_.model(), out_.needs);
+  std::string code = symptom.variables + "\n" + objects_code();
+  for (const auto* helper : c_helpers(helpers)) {
+    macros += helper->macros;
+    code += helper->code;
+  }
+  code += blocks_code_;
+  std::string threads_code;
+  const auto threads = thread_functions(threads_code);
+  std::vector<std::string> first_thread;
+  uint64_t lines = 0;
+  for (size_t i = 0; i < functions_.size(); ++i)
+    for (const auto& each : functions_[i]) {
+      if (!has_threads_ || i == 0) first_thread.push_back(each.name);
+      lines += each.lines + 1;
+    }
+  const std::string main = threads_code + main_code(options_.symptom, out_.symptom_calls,
+                                                    first_thread, threads, symbols);
+
+  if (lines <= options_.lines_per_file) {
+    std::string text = opening_comment() + includes() + "\n" + macros + "\n" + code;
+    for (const auto& sequence : functions_)
+      for (const auto& each : sequence) text += "\n" + each.text;
+    out_.sources.push_back({"repro.c", text + main});
+    return {};
+  }
+  // Several files: what they share is declared in a header and defined beside main().
+  const auto shared = share(code);
+  std::string prototypes;
+  std::vector<source_file> parts;
+  uint64_t in_part = 0;
+  for (const auto& sequence : functions_) {
+    for (const auto& each : sequence) {
+      if (parts.empty() || in_part + each.lines > options_.lines_per_file) {
+        parts.push_back({fmt::format("calls_{}.c", parts.size() + 1), "#include \"repro.h\"\n"});
+        in_part = 0;
+      }
+      in_part += each.lines + 1;
+      const auto function = share(each.text);
+      prototypes += function.declarations;
+      parts.back().text += "\n" + function.definitions;
+    }
+  }
+  out_.sources.push_back({"repro.h", "#ifndef REPRO_H\n#define REPRO_H\n\n" + includes() + "\n" +
+                                         macros + "\n" + shared.declarations + "\n" + prototypes +
+                                         "\n#endif\n"});
+  out_.sources.push_back(
+      {"repro.c", opening_comment() + "#include \"repro.h\"\n\n" + shared.definitions + main});
+  out_.sources.insert(out_.sources.end(), parts.begin(), parts.end());
+  return {};
+}
+
+}  // namespace
+
+result<c_program> write_program(const trace::trace_file& trace, const program_options& options) {
+  const auto seen = replay::survey_calls(trace, options.selection, host_granule_bytes);
+  if (!seen) return tl::unexpected(seen.error());
+  const auto names = object_names::make(trace, options.selection, *seen);
+  if (!names) return tl::unexpected(names.error());
+  return program_writer(trace, options, *seen, *names).run();
+}
+
+}  // namespace zevent::repro

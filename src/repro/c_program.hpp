@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/symptom.hpp"
+#include "replay/survey.hpp"
+#include "repro/c_call.hpp"
+#include "repro/data_files.hpp"
+
+namespace zevent::repro {
+
+struct program_options {
+  replay::call_selection selection;
+  model::symptom symptom;
+  uint64_t most_statements = 60'000;  // more do not compile in reasonable time
+  uint64_t lines_per_function = 400;
+  uint64_t lines_per_file = 4'000;
+};
+
+struct source_file {
+  std::string name;
+  std::string text;
+};
+
+// A call that showed the symptom in the recording.
+struct symptom_call {
+  uint64_t number = 0;
+  std::string function;
+  uint64_t duration_ns = 0;
+};
+
+// A C program that makes the recorded calls.
+struct c_program {
+  std::vector<source_file> sources;
+  data_files data;
+  c_needs needs;
+  std::vector<replay::deviation> deviations;
+  std::vector<symptom_call> symptom_calls;  // the first of them, if there are very many
+  uint64_t calls = 0, statements = 0, threads = 0;
+};
+
+result<c_program> write_program(const trace::trace_file& trace, const program_options& options);
+
+}  // namespace zevent::repro

@@ -1,0 +1,167 @@
+#include "repro/call_sequence.hpp"
+
+#include <algorithm>
+
+#include "api/call_codec.hpp"
+#include "api/print.hpp"
+#include "replay/address_book.hpp"
+#include "replay/value_access.hpp"
+
+namespace zevent::repro {
+namespace {
+
+using api::value;
+using api::value_form;
+using replay::recorded_call;
+
+class line_writer {
+ public:
+  explicit line_writer(const trace::trace_file& trace, uint32_t process)
+      : trace_(trace), book_(trace, process, 1) {
+    options_.max_items = SIZE_MAX;
+    options_.max_bytes = 256;
+    options_.max_text = SIZE_MAX;
+    options_.handle_name = [this](const api::handle_class& kind, uint64_t bits, api::call_side) {
+      const auto index = static_cast<uint16_t>(&kind - trace_.model().handles.data());
+      const auto slot = book_.find_handle(index, bits, time_ns_);
+      return slot ? name_of(*slot) : std::string("unknown");
+    };
+    options_.address_name = [this](uint64_t address, api::call_side) { return place(address); };
+  }
+
+  std::string write(const recorded_call& call) {
+    time_ns_ = call.call.start_ns;
+    std::string out = fmt::format("{}(", call.function->name);
+    for (size_t i = 0; i < call.function->parameters.size(); ++i) {
+      const auto& parameter = call.function->parameters[i];
+      out += fmt::format("{}{}={}", i == 0 ? "" : ", ", parameter.name,
+                         argument(parameter, call.inputs.parameters[i]));
+    }
+    out += ")";
+    // Whether a poll finds something done is a matter of time.
+    if (call.call.failed()) out += " -> " + api::print_result(trace_.model(), call.call.result);
+    if (!call.call.returned()) out += " does not return";
+    return out;
+  }
+
+ private:
+  std::string name_of(replay::slot_id slot) const {
+    const uint32_t index = replay::index_of(slot);
+    return index < trace_.objects().all().size()
+               ? trace_.objects().name(trace::object_id{index}, trace_.model())
+               : "pointer";
+  }
+
+  std::string place(uint64_t address) const {
+    const auto found = book_.find_memory(address, time_ns_);
+    if (!found) return "host";
+    return found->offset == 0 ? name_of(found->slot)
+                              : fmt::format("{}+{}", name_of(found->slot), found->offset);
+  }
+
+  std::string words(std::span<const std::byte> content) const {
+    std::string out;
+    const auto pointers = book_.find_pointers(content, time_ns_);
+    size_t done = 0;
+    const auto plain = [&](size_t end) {
+      for (; done < end; ++done) out += fmt::format("{:02x}", static_cast<uint8_t>(content[done]));
+    };
+    for (const auto& each : pointers) {
+      plain(each.offset);
+      out += fmt::format("[{}+{}]", name_of(each.target.slot), each.target.offset);
+      done += sizeof(uint64_t);
+    }
+    plain(content.size());
+    return out;
+  }
+
+  std::string argument(const api::variable& parameter, const value& v) {
+    if (v.form == value_form::record && replay::is_opaque(*v.structure)) return "ipc handle";
+    if (v.form == value_form::scalar && v.declared->kind == api::type_kind::function)
+      return v.bits == 0 ? "null" : "function";
+    if (parameter.name == "pUserData") return "data";
+    if (v.form != value_form::pointer) return api::print_value(trace_.model(), v, options_);
+    if (v.bits == 0) return "null";
+    if (parameter.way == api::direction::out) return "out";
+    if (!api::is_followed(parameter.pointee)) return place(v.bits);
+    if (replay::is_kernel_argument(parameter)) {
+      const value* content = replay::pointee_of(&v);
+      if (content == nullptr) return "unknown";
+      std::string out = words(content->bytes);
+      for (const auto& run : content->items) out += fmt::format("({})", words(run.bytes));
+      return out;
+    }
+    return api::print_value(trace_.model(), v, options_);
+  }
+
+  const trace::trace_file& trace_;
+  replay::address_book book_;
+  api::print_options options_;
+  uint64_t time_ns_ = 0;
+};
+
+// Where the sequences meet again after position i of the first and k of the second.
+std::pair<size_t, size_t> meeting_point(const std::vector<sequence_line>& a, size_t i,
+                                        const std::vector<sequence_line>& b, size_t k) {
+  constexpr size_t furthest = 200;
+  for (size_t distance = 1; distance < furthest; ++distance)
+    for (size_t from_a = 0; from_a <= distance; ++from_a) {
+      const size_t x = i + from_a, y = k + distance - from_a;
+      if (x < a.size() && y < b.size() && a[x].text == b[y].text) return {x, y};
+    }
+  return {a.size(), b.size()};
+}
+
+}  // namespace
+
+result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
+                                                 const replay::call_selection& selection) {
+  line_writer writer(trace, selection.process);
+  replay::recorded_calls calls(trace, selection);
+  std::vector<sequence_line> out;
+  for (;;) {
+    const auto next = calls.next();
+    if (!next) return tl::unexpected(next.error());
+    if (*next == nullptr) return out;
+    out.push_back({(*next)->number(), writer.write(**next)});
+  }
+}
+
+std::vector<std::string> sequence_difference(const std::vector<sequence_line>& first,
+                                             const std::vector<sequence_line>& second,
+                                             size_t most_lines) {
+  std::vector<std::string> out;
+  size_t differences = 0;
+  const auto add = [&](char mark, const sequence_line& line) {
+    if (++differences <= most_lines)
+      out.push_back(fmt::format("{} call {} {}", mark, line.number, line.text));
+  };
+  size_t i = 0, k = 0;
+  while (i < first.size() || k < second.size()) {
+    if (i < first.size() && k < second.size() && first[i].text == second[k].text) {
+      ++i, ++k;
+      continue;
+    }
+    const auto [next_i, next_k] = meeting_point(first, i, second, k);
+    for (; i < next_i; ++i) add('-', first[i]);
+    for (; k < next_k; ++k) add('+', second[k]);
+  }
+  if (differences > most_lines) out.push_back(fmt::format("and {} more", differences - most_lines));
+  return out;
+}
+
+uint64_t calls_of_the_loader(const trace::trace_file& trace, uint32_t process) {
+  if (trace.run().processes[process].fact("way in") != "loader") return 0;
+  std::string_view first;
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next()) {
+    if (trace.process_of(*call) != process) continue;
+    const auto name = trace.function(*call).name;
+    if (!first.empty()) return name == first ? 1 : 0;
+    if (!name.starts_with("zeInit")) return 0;
+    first = name;
+  }
+  return 0;
+}
+
+}  // namespace zevent::repro

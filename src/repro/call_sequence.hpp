@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/recorded_call.hpp"
+
+namespace zevent::repro {
+
+// A call without what differs from one run to the next: objects have names by kind and order,
+// addresses are those of the memory they point into, and what is put out is left out.
+struct sequence_line {
+  uint64_t number = 0;
+  std::string text;
+};
+
+result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
+                                                 const replay::call_selection& selection);
+
+// How the second sequence is not the first: "- " lines that it lacks, "+ " lines that it has
+// besides, at most so many. Nothing when they are the same.
+std::vector<std::string> sequence_difference(const std::vector<sequence_line>& first,
+                                             const std::vector<sequence_line>& second,
+                                             size_t most_lines = 20);
+
+// How many calls at the beginning the loader made by itself. It asks a driver for its devices once
+// before the program's own zeInit reaches it.
+uint64_t calls_of_the_loader(const trace::trace_file& trace, uint32_t process);
+
+}  // namespace zevent::repro

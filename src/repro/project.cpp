@@ -1,0 +1,255 @@
+#include "repro/project.hpp"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+
+#include "replay/recorded_environment.hpp"
+#include "repro/c_render.hpp"
+
+namespace zevent::repro {
+namespace {
+
+namespace fs = std::filesystem;
+
+result<void> write_file(const fs::path& path, std::string_view content) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(content.data(), static_cast<std::streamsize>(content.size()));
+  file.close();
+  if (!file) return fail("cannot write {}", path.string());
+  return {};
+}
+
+std::vector<std::string> c_files(const c_program& program) {
+  std::vector<std::string> names;
+  for (const auto& each : program.sources)
+    if (each.name.ends_with(".c")) names.push_back(each.name);
+  return names;
+}
+
+std::string listed(const std::vector<std::string>& words, std::string_view suffix = "") {
+  std::string out;
+  for (const auto& each : words) {
+    const std::string stem = suffix.empty() ? each : each.substr(0, each.rfind('.'));
+    out += fmt::format("{}{}{}", out.empty() ? "" : " ", stem, suffix);
+  }
+  return out;
+}
+
+std::string libraries(const c_program& program) {
+  std::string out = "-lze_loader";
+  if (program.threads > 1) out += " -pthread";
+  if (program.needs.helpers.contains("find_symbol")) out += " -ldl";
+  return out;
+}
+
+std::string makefile(const c_program& program) {
+  const auto files = c_files(program);
+  const bool has_header = program.sources.size() > files.size();
+  return fmt::format(
+      "# make            builds ./repro\n"
+      "# make run        builds and runs it\n"
+      "# LEVEL_ZERO=DIR  where include/level_zero/ze_api.h and lib/libze_loader.so are, if the\n"
+      "#                 compiler does not find them by itself\n"
+      "CC ?= cc\n"
+      "CFLAGS ?= -O1 -Wall -Wextra\n"
+      "LEVEL_ZERO ?=\n"
+      "ifneq ($(LEVEL_ZERO),)\n"
+      "LEVEL_ZERO_INCLUDE ?= $(LEVEL_ZERO)/include\n"
+      "LEVEL_ZERO_LIB ?= $(LEVEL_ZERO)/lib\n"
+      "endif\n"
+      "override CPPFLAGS += $(if $(LEVEL_ZERO_INCLUDE),-isystem $(LEVEL_ZERO_INCLUDE))\n"
+      "override LDFLAGS += $(if $(LEVEL_ZERO_LIB),-L$(LEVEL_ZERO_LIB))\n"
+      "\n"
+      "repro: {}\n"
+      "\t$(CC) $(LDFLAGS) -o $@ {} {}\n"
+      "\n"
+      "%.o: %.c{}\n"
+      "\t$(CC) -std=c99 $(CPPFLAGS) $(CFLAGS){} -c -o $@ $<\n"
+      "\n"
+      "run: repro\n"
+      "\t./repro\n"
+      "\n"
+      "clean:\n"
+      "\trm -f repro {}\n"
+      "\n"
+      ".PHONY: run clean\n",
+      listed(files, ".o"), listed(files, ".o"), libraries(program), has_header ? " repro.h" : "",
+      program.threads > 1 ? " -pthread" : "", listed(files, ".o"));
+}
+
+std::string cmake_file(const c_program& program) {
+  return fmt::format(
+      "cmake_minimum_required(VERSION 3.10)\n"
+      "project(repro C)\n"
+      "set(CMAKE_C_STANDARD 99)\n"
+      "find_path(LEVEL_ZERO_INCLUDE_DIR level_zero/ze_api.h REQUIRED)\n"
+      "find_library(LEVEL_ZERO_LIBRARY ze_loader REQUIRED)\n"
+      "{}"
+      "add_executable(repro {})\n"
+      "target_include_directories(repro SYSTEM PRIVATE ${{LEVEL_ZERO_INCLUDE_DIR}})\n"
+      "target_compile_options(repro PRIVATE -Wall -Wextra)\n"
+      "target_link_libraries(repro PRIVATE ${{LEVEL_ZERO_LIBRARY}}{})\n"
+      "# Kernels and data are found beside the program.\n"
+      "set_target_properties(repro PROPERTIES RUNTIME_OUTPUT_DIRECTORY "
+      "${{CMAKE_CURRENT_SOURCE_DIR}})\n",
+      program.threads > 1 ? "find_package(Threads REQUIRED)\n" : "", listed(c_files(program)),
+      std::string(program.threads > 1 ? " Threads::Threads" : "") +
+          (program.needs.helpers.contains("find_symbol") ? " ${CMAKE_DL_LIBS}" : ""));
+}
+
+class readme_writer {
+ public:
+  readme_writer(const c_program& program, const trace::trace_file& trace,
+                const project_facts& facts)
+      : program_(program), trace_(trace), facts_(facts) {}
+
+  std::string write() {
+    symptom();
+    usage();
+    recording();
+    needs();
+    files();
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    out_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+  void line() { out_ += "\n"; }
+
+  const trace::process_info& process() const { return trace_.run().processes[facts_.process]; }
+
+  void symptom() {
+    line("# A reproducer in pure Level Zero");
+    line();
+    line("Symptom: `{}`", model::to_text(facts_.symptom));
+    line();
+    if (!facts_.reason.empty()) line("In the recording, {}.", facts_.reason);
+    for (const auto& each : program_.symptom_calls)
+      line("- call {}, `{}`: {}", each.number, each.function, time_text(each.duration_ns));
+  }
+
+  void usage() {
+    line();
+    line("## To see it");
+    line();
+    line("```");
+    line("make");
+    std::string environment;
+    for (const auto& [name, value] : replay::recorded_environment(process()))
+      environment += fmt::format("{}={} ", name, value);
+    line("{}./repro", environment);
+    line("```");
+    line();
+    line("It makes the {} recorded calls on {}, each once and in the recorded order, with the same",
+         program_.calls,
+         program_.threads == 1 ? "one thread" : fmt::format("{} threads", program_.threads));
+    line("flags, waits and signals. Exit status: 0 without the symptom, 1 with it, 125 when it");
+    line("could not be run, so that it suits `git bisect run`. `--repeat N` runs it N times and");
+    line("prints the least, the median and the greatest times.");
+    if (!program_.deviations.empty()) {
+      line();
+      line("What is not as it was recorded:");
+      for (const auto& each : program_.deviations) line("- call {}: {}", each.call, each.what);
+    }
+  }
+
+  void fact(std::string_view title, const std::string& value) {
+    if (!value.empty()) line("| {} | `{}` |", title, value);
+  }
+
+  void recording() {
+    line();
+    line("## The recording");
+    line();
+    line("| | |");
+    line("|---|---|");
+    fact("program", process().fact("executable"));
+    fact("driver", process().fact("driver"));
+    fact("way in", process().fact("way in"));
+    fact("kernel", process().fact("kernel"));
+    fact("recorder", process().fact("recorder"));
+    const auto start = static_cast<std::time_t>(trace_.run().start_realtime_ns / 1'000'000'000);
+    std::tm calendar{};
+    gmtime_r(&start, &calendar);
+    fact("time", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", calendar));
+    for (const auto& [name, value] : replay::recorded_environment(process())) fact(name, value);
+  }
+
+  void needs() {
+    line();
+    line("## What it needs");
+    line();
+    const uint32_t version = program_.needs.api_version;
+    line("- Level Zero headers of API {}.{} or later, and a loader that has as much",
+         std::max(version >> 16, 1u), version & 0xffff);
+    line("- a C99 compiler and make, or CMake");
+  }
+
+  void files() {
+    line();
+    line("## Files");
+    line();
+    for (const auto& each : program_.sources) line("- `{}`", each.name);
+    for (const auto& each : program_.data.all())
+      line("- `{}`: {} bytes", each.name, each.content.size());
+    line();
+    line("Written by `zevent repro {}`.", facts_.trace);
+  }
+
+  const c_program& program_;
+  const trace::trace_file& trace_;
+  const project_facts& facts_;
+  std::string out_;
+};
+
+// A folder is ours to write to when it is new, empty, or has a reproducer in it.
+result<void> prepare_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error)) {
+    if (!fs::is_directory(folder, error)) return fail("{} is not a folder", folder.string());
+    if (!fs::is_empty(folder, error) && !fs::exists(folder / "repro.c", error))
+      return fail("{} has other things in it; name a folder that is new or empty", folder.string());
+    for (const char* part : {"data", "kernels"}) fs::remove_all(folder / part, error);
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const auto name = entry.path().filename().string();
+      if (name == "repro" || name == "repro.c" || name == "repro.h" || name.ends_with(".o") ||
+          (name.starts_with("calls_") && name.ends_with(".c")))
+        fs::remove(entry.path(), error);
+    }
+  }
+  fs::create_directories(folder, error);
+  if (error) return fail("cannot make {}: {}", folder.string(), error.message());
+  return {};
+}
+
+}  // namespace
+
+result<void> write_project(const fs::path& folder, const c_program& program,
+                           const trace::trace_file& trace, const project_facts& facts) {
+  if (auto done = prepare_folder(folder); !done) return done;
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& each : program.sources) files.emplace_back(each.name, each.text);
+  files.emplace_back("Makefile", makefile(program));
+  files.emplace_back("CMakeLists.txt", cmake_file(program));
+  files.emplace_back("README.md", readme_writer(program, trace, facts).write());
+  for (const auto& each : program.data.all()) {
+    std::error_code error;
+    fs::create_directories((folder / each.name).parent_path(), error);
+    if (auto done =
+            write_file(folder / each.name,
+                       {reinterpret_cast<const char*>(each.content.data()), each.content.size()});
+        !done)
+      return done;
+  }
+  for (const auto& [name, text] : files)
+    if (auto done = write_file(folder / name, text); !done) return done;
+  return {};
+}
+
+}  // namespace zevent::repro
