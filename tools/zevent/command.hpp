@@ -28,6 +28,7 @@ action declare_check(CLI::App& line);
 action declare_doctor(CLI::App& line);
 action declare_record(CLI::App& line);
 action declare_replay(CLI::App& line);
+action declare_repro(CLI::App& line);
 action declare_run(CLI::App& line);
 action declare_show(CLI::App& line);
 

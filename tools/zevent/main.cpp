@@ -24,6 +24,8 @@ constexpr std::array verbs = {
          declare_check},
     verb{"replay", "[options] TRACE", "make the recorded calls again and compare the results",
          declare_replay},
+    verb{"repro", "[options] TRACE", "write a C program that makes the recorded calls",
+         declare_repro},
     verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},
 };
 

@@ -122,7 +122,7 @@ action declare_replay(CLI::App& line) {
   line.add_flag("--free-threads", options->free_threads,
                 "let calls overlap that overlapped in the recording");
   line.add_option("--compare", options->compare,
-                  "results; memory: also what allocations hold when they are freed")
+                  "results; memory: also what allocations hold whenever the program had waited")
       ->check(CLI::IsMember({"results", "memory"}))
       ->capture_default_str();
   line.add_option("--timeout", options->timeout,
