@@ -57,6 +57,8 @@ struct recycled_memory {
 
 }  // namespace
 
+constinit const std::atomic<uint64_t> event::more_to_look_at{2};
+
 void* event::operator new(size_t bytes) {
   if (fault_strikes_at(fault::event_create_fails)) throw std::bad_alloc();
   if (has_fault(fault::handle_reuse)) {
@@ -88,13 +90,14 @@ event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
       counter_flags_(pool.counter_flags()),
       wants_times_((pool.flags() & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP |
                                     ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) != 0),
-      mapped_times_(pool.has_flag(ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) {
+      mapped_times_(pool.has_flag(ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)),
+      queries_misbehave_(queries_misbehave()) {
   if (counter_based_) {
     times_ = &own_times_;
     return;
   }
   slot_ = &pool.slot(index);
-  regular_value_ = queries_misbehave() ? nullptr : &slot_->cell.value;
+  if (!queries_misbehave_) queried_ = &slot_->cell.value;
   times_ = &slot_->times;
   // The state of an event of another process's pool is that process's.
   if (!pool.is_imported()) slot_->cell.value.store(0, std::memory_order_release);
@@ -108,6 +111,7 @@ event::event(context& owner, const counter_event_desc& desc)
       counter_flags_(desc.flags),
       wants_times_((desc.flags & counter_timestamp_flags) != 0),
       mapped_times_((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP) != 0),
+      queries_misbehave_(queries_misbehave()),
       desc_(desc),
       times_(&own_times_) {
   if (desc.where != counter_event_desc::storage::own) {
@@ -195,7 +199,7 @@ command_wait event::bind_wait() {
 }
 
 ze_result_t event::query_slowly() const noexcept {
-  if (queries_misbehave()) {
+  if (queries_misbehave_) {
     suffer_query_faults();
     if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
   }

@@ -52,11 +52,11 @@ class event final : public object_of<event, object_kind::event>, public abandonm
 
   // Never blocks, takes no lock.
   ze_result_t query() const noexcept {
-    if (regular_value_ != nullptr) [[likely]] {
-      // Acquire: what the signalling command wrote is seen after the query.
-      return regular_value_->load(std::memory_order_acquire) != 0 ? ZE_RESULT_SUCCESS
-                                                                  : ZE_RESULT_NOT_READY;
-    }
+    // Acquire: what the signalling command wrote is seen after the query.
+    const uint64_t value = queried_->load(std::memory_order_acquire);
+    static_assert(ZE_RESULT_SUCCESS == 0 && ZE_RESULT_NOT_READY == 1);
+    if (value <= 1) [[likely]]
+      return static_cast<ze_result_t>(value ^ 1);
     return query_slowly();
   }
 
@@ -124,8 +124,10 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   std::atomic<bool> barrier_signals_{false};  // relaxed: only faults ask
   std::atomic<bool> was_reset_{false};        // likewise
 
-  // Regular events: what a query looks at; null where a query has more to do.
-  const std::atomic<uint64_t>* regular_value_ = nullptr;
+  // What a query looks at: 0 not signalled, 1 signalled, anything else: there is more to look at.
+  const std::atomic<uint64_t>* queried_ = &more_to_look_at;
+  static constinit const std::atomic<uint64_t> more_to_look_at;
+  const bool queries_misbehave_;  // by a fault
   event_slot* slot_ = nullptr;
 
   // Counter-based events.
