@@ -16,14 +16,6 @@ using trace::object_id;
 constexpr uint64_t calls_per_progress = 65536;
 constexpr std::string_view append_prefix = "zeCommandListAppend";
 
-// The class of a type of handle in the trace's own description; one that no object has if there is
-// no such type.
-uint16_t class_named(const api::model& described, std::string_view name) {
-  for (uint16_t i = 0; i < described.handles.size(); ++i)
-    if (described.handles[i].name == name) return i;
-  return trace::memory_class;
-}
-
 bool creates_list(function which) {
   return which == function::zeCommandListCreate || which == function::zeCommandListCreateImmediate;
 }
@@ -69,10 +61,10 @@ class append_waits::reader {
       : trace_(trace),
         notes_(notes),
         plan_(trace.model()),
-        event_class_(class_named(trace.model(), "ze_event_handle_t")),
-        pool_class_(class_named(trace.model(), "ze_event_pool_handle_t")),
-        list_class_(class_named(trace.model(), "ze_command_list_handle_t")),
-        kernel_class_(class_named(trace.model(), "ze_kernel_handle_t")) {}
+        event_class_(trace::class_named(trace.model(), "ze_event_handle_t")),
+        pool_class_(trace::class_named(trace.model(), "ze_event_pool_handle_t")),
+        list_class_(trace::class_named(trace.model(), "ze_command_list_handle_t")),
+        kernel_class_(trace::class_named(trace.model(), "ze_kernel_handle_t")) {}
 
   bool wants(const trace::call& each) const {
     // A call that failed did nothing; one that did not return may have.

@@ -44,6 +44,7 @@ uint64_t latency_histogram::percentile_ns(double percent) const {
   uint64_t seen = 0;
   for (size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
     seen += buckets_[bucket];
+    if (rank == count_ && seen == count_) return most_ns_;
     if (seen >= rank) return std::clamp(middle_of(bucket), least_ns_, most_ns_);
   }
   return most_ns_;

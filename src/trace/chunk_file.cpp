@@ -23,6 +23,16 @@ uint64_t checksum(std::span<const std::byte> bytes, uint64_t seed = 0) {
   return XXH64(bytes.data(), bytes.size(), seed);
 }
 
+// A fuzzer that had to guess checksums would get no further than to them.
+bool has_checksum(std::span<const std::byte> bytes, uint64_t expected, uint64_t seed = 0) {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  static_cast<void>(bytes), static_cast<void>(expected), static_cast<void>(seed);
+  return true;
+#else
+  return checksum(bytes, seed) == expected;
+#endif
+}
+
 uint64_t padding_after(uint64_t bytes) {
   return (8 - bytes % 8) % 8;
 }
@@ -236,7 +246,7 @@ result<chunk_file> chunk_file::parse(owned_bytes bytes) {
   if (version > file_version)
     return fail("the trace has format version {}; this zevent reads up to version {}", version,
                 file_version);
-  if (checksum(file.file_.bytes.first(file_header_bytes - 8)) != expected)
+  if (!has_checksum(file.file_.bytes.first(file_header_bytes - 8), expected))
     file.damage_.push_back({0, "the file header is damaged"});
   if (!file.read_index()) file.walk_chunks();
   return file;
@@ -257,7 +267,7 @@ std::optional<chunk_entry> chunk_file::read_header(uint64_t offset) const {
   entry.first_item = header.number<uint64_t>();
   entry.items = header.number<uint64_t>();
   header.number<uint64_t>();
-  if (header.number<uint64_t>() != checksum(raw.first(chunk_header_bytes - 8), offset))
+  if (!has_checksum(raw.first(chunk_header_bytes - 8), header.number<uint64_t>(), offset))
     return std::nullopt;
   return entry;
 }
@@ -270,7 +280,7 @@ bool chunk_file::read_index() {
   if (!begins_with(raw.last(sizeof trailer_magic), trailer_magic)) return false;
   untrusted_reader trailer(raw);
   const auto index_offset = trailer.number<uint64_t>();
-  if (trailer.number<uint64_t>() != checksum(raw.first(8))) return false;
+  if (!has_checksum(raw.first(8), trailer.number<uint64_t>())) return false;
   const auto entry = read_header(index_offset);
   if (!entry || entry->kind != chunk_kind::index) return false;
   const auto index_chunk = load(*entry);
@@ -329,7 +339,7 @@ result<chunk> chunk_file::load(const chunk_entry& entry) const {
     return damaged();
   const auto payload = file_.bytes.subspan(entry.offset + chunk_header_bytes, entry.payload_bytes);
   untrusted_reader stored_sum(file_.bytes.subspan(entry.offset + 32, 8));
-  if (stored_sum.number<uint64_t>() != checksum(payload)) return damaged();
+  if (!has_checksum(payload, stored_sum.number<uint64_t>())) return damaged();
 
   chunk loaded;
   loaded.entry_ = entry;

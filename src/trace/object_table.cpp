@@ -67,6 +67,12 @@ result<void> write_chunk(std::span<const object> objects, uint64_t first_item, c
 
 }  // namespace
 
+uint16_t class_named(const api::model& model, std::string_view name) {
+  for (uint16_t i = 0; i < model.handles.size(); ++i)
+    if (model.handles[i].name == name) return i;
+  return memory_class;
+}
+
 size_t handle_key_hash::operator()(const handle_key& key) const {
   const uint64_t mixed =
       (key.value ^ uint64_t{key.process} << 48 ^ uint64_t{key.handle_class} << 32) *

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,9 @@ constexpr uint32_t index_of(object_id id) {
 
 // Memory is an object too: its class is none of the model's, its value is its address.
 inline constexpr uint16_t memory_class = UINT16_MAX;
+
+// The class of a type of handle, by its name in C; memory_class when the model has no such type.
+uint16_t class_named(const api::model& model, std::string_view name);
 
 // Within a process a handle is told from others by its class and its value.
 struct handle_key {

@@ -26,11 +26,13 @@ struct verb {
 
 action declare_check(CLI::App& line);
 action declare_doctor(CLI::App& line);
+action declare_export(CLI::App& line);
 action declare_record(CLI::App& line);
 action declare_replay(CLI::App& line);
 action declare_repro(CLI::App& line);
 action declare_run(CLI::App& line);
 action declare_show(CLI::App& line);
+action declare_summary(CLI::App& line);
 
 // Exit statuses besides the verb's own.
 inline constexpr int exit_usage = 2;

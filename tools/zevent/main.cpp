@@ -20,12 +20,15 @@ constexpr std::array verbs = {
     verb{"record", "[options] -- PROGRAM [arguments]", "record what a program does",
          declare_record},
     verb{"show", "[options] TRACE [FILTER]", "print the calls of a trace", declare_show},
+    verb{"summary", "[options] TRACE [FILTER]", "where the time of a trace went", declare_summary},
     verb{"check", "[options] TRACE | -- PROGRAM [arguments]", "find what a program did wrong",
          declare_check},
     verb{"replay", "[options] TRACE", "make the recorded calls again and compare the results",
          declare_replay},
     verb{"repro", "[options] TRACE", "write a C program that makes the recorded calls",
          declare_repro},
+    verb{"export", "[options] TRACE [FILTER]", "write a trace for other programs to read",
+         declare_export},
     verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},
 };
 

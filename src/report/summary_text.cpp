@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/terminal.hpp"
+#include "report/call_text.hpp"
+#include "report/duration_text.hpp"
+#include "report/summary_output.hpp"
+
+namespace zevent::report {
+namespace {
+
+std::string counted(uint64_t number, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
+}
+
+class summary_printer {
+ public:
+  summary_printer(const trace::trace_file& trace, const trace_summary& summary,
+                  const summary_style& style, text_output& out)
+      : trace_(trace), summary_(summary), style_(style), out_(out) {}
+
+  void print() {
+    head();
+    functions();
+    slowest();
+    copies();
+    events();
+    threads();
+    out_.flush();
+  }
+
+ private:
+  void heading(std::string_view text) {
+    out_.line("");
+    out_.line(paint(text, colour::bold, style_.coloured));
+  }
+
+  // Cuts at a character, and says that it did.
+  std::string fitted(std::string line) const {
+    if (style_.columns == 0) return line;
+    size_t columns = 0;
+    for (size_t i = 0; i < line.size(); ++i) {
+      const bool begins = (static_cast<unsigned char>(line[i]) & 0xc0) != 0x80;
+      if (begins && ++columns > style_.columns - 1) return line.substr(0, i) + "…";
+    }
+    return line;
+  }
+
+  void head() {
+    out_.line(fmt::format("{}: {} by {} of {} in {}; {} failed, {} did not return", style_.title,
+                          counted(summary_.calls, "call", "calls"),
+                          counted(trace_.run().threads.size(), "thread", "threads"),
+                          counted(trace_.run().processes.size(), "process", "processes"),
+                          duration_text(summary_.duration_ns), summary_.failed,
+                          summary_.unreturned));
+    if (summary_.injected != 0)
+      out_.line(fmt::format("{} made by a tool are not counted",
+                            counted(summary_.injected, "call", "calls")));
+  }
+
+  void functions() {
+    size_t widest = 8;
+    for (const auto& row : summary_.functions)
+      widest = std::max(widest, trace_.model().functions[row.function].name.size());
+    heading(fmt::format("{:<{}} {:>9} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9}", "function", widest,
+                        "calls", "failed", "total", "mean", "p50", "p99", "max"));
+    for (const auto& row : summary_.functions) {
+      const auto& times = row.durations;
+      const auto failed = fmt::format("{:>7}", row.failed);
+      out_.line(
+          fmt::format("{:<{}} {:>9} {} {:>9} {:>9} {:>9} {:>9} {:>9}",
+                      trace_.model().functions[row.function].name, widest, row.calls,
+                      paint(failed, row.failed == 0 ? colour::plain : colour::red, style_.coloured),
+                      duration_text(times.total_ns()), duration_text(times.mean_ns()),
+                      duration_text(times.percentile_ns(50)),
+                      duration_text(times.percentile_ns(99)), duration_text(times.most_ns())));
+    }
+  }
+
+  void slowest() {
+    if (summary_.slowest.empty()) return;
+    heading("slowest calls");
+    const call_text text(trace_, {});
+    for (const auto& each : summary_.slowest) {
+      trace::call_reader reader(trace_, each.number);
+      if (reader.next() != nullptr) out_.line(fitted(text.line(each, reader.arguments())));
+    }
+  }
+
+  void copies() {
+    if (summary_.copies.empty()) return;
+    heading(fmt::format("{:<22} {:>9} {:>9}", "copies", "commands", "bytes"));
+    for (const auto& [kind, count] : summary_.copies)
+      out_.line(fmt::format("{:<22} {:>9} {:>9}", kind, count.commands, bytes_text(count.bytes)));
+  }
+
+  void events() {
+    const auto& events = summary_.events;
+    heading("events");
+    out_.line(
+        fmt::format("{} created, at most {} alive at once", events.created, events.most_alive));
+    out_.line(fmt::format("{}, {} blocked in them", counted(events.waits, "wait", "waits"),
+                          duration_text(events.blocked_ns)));
+    if (events.polls == 0)
+      out_.line("0 polls");
+    else if (events.polls_ready == 0)
+      out_.line(fmt::format("{}, none of them found its event ready",
+                            counted(events.polls, "poll", "polls")));
+    else
+      out_.line(
+          fmt::format("{}, {:.1f} for each success", counted(events.polls, "poll", "polls"),
+                      static_cast<double>(events.polls) / static_cast<double>(events.polls_ready)));
+    out_.line(fmt::format("{} in all functions that wait", duration_text(summary_.waiting_ns)));
+  }
+
+  void threads() {
+    heading(fmt::format("{:<28} {:>9} {:>7} {:>9}", "threads", "calls", "failed", "in calls"));
+    for (const auto& row : summary_.threads) {
+      const auto& thread = trace_.run().threads[row.thread];
+      const auto name = fmt::format("P{} T{} {} ({})", thread.process + 1, row.thread + 1,
+                                    thread.name, thread.thread_id);
+      out_.line(fmt::format("{:<28} {:>9} {:>7} {:>9}", name, row.calls, row.failed,
+                            duration_text(row.in_calls_ns)));
+    }
+    heading("processes");
+    for (size_t i = 0; i < trace_.run().processes.size(); ++i) process_line(i);
+  }
+
+  void process_line(size_t index) {
+    const auto& process = trace_.run().processes[index];
+    uint64_t calls = 0, in_calls_ns = 0;
+    for (const auto& row : summary_.threads) {
+      if (trace_.run().threads[row.thread].process != index) continue;
+      calls += row.calls;
+      in_calls_ns += row.in_calls_ns;
+    }
+    auto text =
+        fmt::format("P{} {} on {}: {}, {} in them", index + 1, process.process_id, process.host,
+                    counted(calls, "call", "calls"), duration_text(in_calls_ns));
+    if (const auto rank = process.fact("mpi rank"); !rank.empty())
+      text += fmt::format(", MPI rank {}", rank);
+    if (const auto program = process.fact("executable"); !program.empty())
+      text += fmt::format(", {}", program);
+    if (process.lost_calls != 0) text += fmt::format(", {} lost", process.lost_calls);
+    out_.line(fitted(text));
+  }
+
+  const trace::trace_file& trace_;
+  const trace_summary& summary_;
+  const summary_style& style_;
+  text_output& out_;
+};
+
+}  // namespace
+
+void write_summary_text(const trace::trace_file& trace, const trace_summary& summary,
+                        const summary_style& style, text_output& out) {
+  summary_printer(trace, summary, style, out).print();
+}
+
+}  // namespace zevent::report

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "story.hpp"
+
+// Writes story_vN.zev for the present version of the format, and seeds for tests/fuzz/trace.
+
+namespace {
+
+using namespace zevent;
+using namespace zevent::trace;
+
+void write_new(const std::filesystem::path& path, std::span<const std::byte> bytes,
+               std::string_view before = {}) {
+  if (std::filesystem::exists(path)) return fmt::print("{} is there already\n", path.string());
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  out.write(before.data(), static_cast<std::streamsize>(before.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  fmt::print("{}: {} bytes\n", path.string(), bytes.size() + before.size());
+}
+
+// The story, in two processes, with everything that a trace can hold.
+std::vector<std::byte> whole_story() {
+  story first, second;
+  auto& file = first.program.file;
+  file.fact("executable", "/usr/bin/story");
+  file.fact("mpi rank", "0");
+  file.counter("passed through zeFunctionOfTheFuture", 3);
+  const std::string content = "what the copy read";
+  const auto hash = hash_of(std::as_bytes(std::span(content)));
+  const auto list = fake_handle<ze_command_list_handle_t>(0x11);
+  const auto place = first.program.call("zeCommandListClose", {2'060'000, 90}, list);
+  file.memory(place, 0x100000, content.size(), hash);
+  file.blob(hash, content);
+  file.call(api::builtin_model().index_of(*api::builtin_model().find_function("zeInit")), 2'070'000,
+            recording::returned_word(0, 5), std::string_view("\0\0\0\0", 4),
+            recording::call_is_injected);
+  second.program.file.header().process_id = 200;
+  second.program.file.header().open_ticks = 5;
+  second.program.file.header().state = recording::part_state::stopped;
+  std::strcpy(second.program.file.header().stop_reason, "No space left on device");
+  return packed_bytes({&first.program, &second.program});
+}
+
+void write_seeds(const std::filesystem::path& folder, const std::vector<std::byte>& trace) {
+  // Behind the model and the run.
+  const auto file = chunk_file::parse(own_bytes(trace));
+  const auto rest = std::span(trace).subspan(file->chunks()[2].offset);
+  write_new(folder / "packed", rest, "z");
+
+  // Every chunk's streams as they are when decoded, cut to what a seed can say.
+  for (const auto& entry : file->chunks().subspan(1)) {
+    const auto chunk = file->load(entry);
+    byte_writer seed;
+    seed.number(static_cast<uint8_t>(entry.kind));
+    seed.number(static_cast<uint8_t>(entry.items));
+    for (uint16_t name = 1; name < 128; ++name) {
+      const auto bytes = chunk->decode(name, UINT32_MAX);
+      if (!bytes || bytes->size() > UINT8_MAX) continue;
+      seed.number(static_cast<uint8_t>(name));
+      seed.number(static_cast<uint8_t>(bytes->size()));
+      seed.bytes(*bytes);
+    }
+    write_new(folder / fmt::format("streams_{}", static_cast<unsigned>(entry.kind)), seed.view(),
+              "s");
+  }
+
+  recording_builder recording;
+  recording.segment();
+  recording.thread(1, 0);
+  const auto event = std::string_view("\xe1\0\0\0\0\0\0\0", 8);
+  const auto& model = api::builtin_model();
+  const auto query = model.index_of(*model.find_function("zeEventQueryStatus"));
+  const auto place = recording.call(query, 1000, recording::returned_word(1, 50), event);
+  recording.completion(place, 1050);
+  recording.memory(place, 0x100, 16, {{1}});
+  recording.calibration(1, 1, 1'753'849'873'000'000'000);
+  recording.fact("executable", "app");
+  recording.counter("passed through zeNew", 1);
+  recording.thread(2, 0, "other");
+  recording.call(query, 2000, 0, event);
+  const auto segments = recording.bytes();
+  write_new(folder / "recording", std::span(segments).subspan(sizeof(recording::file_header), 600),
+            "r");
+
+  const std::string_view filter =
+      "not (100-200 or zeEvent* and append) or failed and >1.5ms or thread 2 or result NOT_READY";
+  write_new(folder / "filter", std::as_bytes(std::span(filter)), "f");
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  if (argument_count != 3) return fmt::print("usage: golden_trace_maker GOLDEN SEEDS\n"), 2;
+  const auto trace = whole_story();
+  write_new(std::filesystem::path(arguments[1]) / fmt::format("story_v{}.zev", file_version),
+            trace);
+  write_seeds(arguments[2], trace);
+}

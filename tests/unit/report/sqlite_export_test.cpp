@@ -1,0 +1,104 @@
+#include "report/sqlite_export.hpp"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "story.hpp"
+#include "temporary_folder.hpp"
+
+namespace zevent::report {
+namespace {
+
+// Rows as text, columns separated by |.
+std::vector<std::string> query(const std::filesystem::path& file, const char* statement) {
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open_v2(file.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  std::vector<std::string> rows;
+  char* problem = nullptr;
+  sqlite3_exec(
+      database, statement,
+      [](void* to, int columns, char** values, char**) {
+        std::string row;
+        for (int i = 0; i < columns; ++i)
+          row += (i == 0 ? "" : "|") + std::string(values[i] != nullptr ? values[i] : "null");
+        static_cast<std::vector<std::string>*>(to)->push_back(row);
+        return 0;
+      },
+      &rows, &problem);
+  EXPECT_EQ(problem, nullptr) << statement << ": " << problem;
+  sqlite3_free(problem);
+  sqlite3_close(database);
+  return rows;
+}
+
+class export_of_story : public testing::Test {
+ protected:
+  using strings = std::vector<std::string>;
+
+  temporary_folder folder_;
+  trace::story story_;
+  trace::trace_file trace_ = trace::packed({&story_.program});
+  std::filesystem::path file_ = folder_ / "story.sqlite";
+};
+
+TEST_F(export_of_story, calls_with_their_arguments) {
+  const auto report = export_sqlite(trace_, {}, file_);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->calls, 13u);
+  EXPECT_EQ(query(file_, "SELECT count(*) FROM calls"), strings{"13"});
+  EXPECT_EQ(query(file_,
+                  "SELECT thread, function, duration_ns, result, failed, "
+                  "json_extract(inputs, '$.size'), command FROM calls WHERE call = 6"),
+            strings{"1|zeCommandListAppendMemoryCopy|400|SUCCESS|0|4096|copy 4096 bytes"});
+  EXPECT_EQ(query(file_, "SELECT duration_ns, result, outputs FROM calls WHERE call = 12"),
+            strings{"null|null|null"});
+}
+
+TEST_F(export_of_story, objects_waits_threads_and_processes) {
+  ASSERT_TRUE(export_sqlite(trace_, {}, file_));
+  EXPECT_EQ(query(file_, "SELECT object, kind, released_by FROM objects WHERE kind = 'event'"),
+            (strings{"event_0|event|10", "event_1|event|null"}));
+  EXPECT_EQ(query(file_, "SELECT size_bytes FROM objects WHERE object = 'memory_0'"),
+            strings{"8192"});
+  EXPECT_EQ(query(file_, "SELECT why, awaited_call, event FROM waits WHERE call = 6"),
+            (strings{"signal|5|event_0", "in order|5|null"}));
+  EXPECT_EQ(query(file_, "SELECT thread, name FROM threads"), (strings{"1|main", "2|poller"}));
+  EXPECT_EQ(query(file_, "SELECT process_id, state FROM processes"), strings{"100|ended"});
+}
+
+TEST_F(export_of_story, filter_chooses_calls) {
+  const auto filter = trace::call_filter::compile("append", trace_.names());
+  ASSERT_TRUE(export_sqlite(trace_, *filter, file_));
+  EXPECT_EQ(query(file_, "SELECT call FROM calls ORDER BY call"), (strings{"5", "6"}));
+}
+
+// The three queries of docs/export.md.
+TEST_F(export_of_story, documented_queries_work) {
+  ASSERT_TRUE(export_sqlite(trace_, {}, file_));
+  EXPECT_EQ(query(file_,
+                  "SELECT function, count(*) AS calls, sum(duration_ns) / 1e6 AS total_ms, "
+                  "max(duration_ns) / 1e3 AS longest_us FROM calls GROUP BY function "
+                  "ORDER BY total_ms DESC LIMIT 1"),
+            strings{"zeEventHostSynchronize|2|2.0|2000.0"});
+  EXPECT_EQ(query(file_,
+                  "SELECT q.call, w.event, w.awaited_call, c.command FROM calls q "
+                  "JOIN waits w ON w.call = q.call LEFT JOIN calls c ON c.call = w.awaited_call "
+                  "WHERE q.function = 'zeEventHostSynchronize' AND q.duration_ns > 100000"),
+            strings{"8|event_1|6|copy 4096 bytes"});
+  EXPECT_EQ(query(file_,
+                  "SELECT o.object, o.first_call, c.thread, "
+                  "json_extract(c.inputs, '$.hEventPool') AS pool "
+                  "FROM objects o JOIN calls c ON c.call = o.first_call "
+                  "WHERE o.kind = 'event' AND o.released_by IS NULL"),
+            strings{"event_1|4|1|0x90"});
+}
+
+TEST_F(export_of_story, file_that_cannot_be_written_is_said_and_leaves_nothing) {
+  const auto report = export_sqlite(trace_, {}, folder_ / "no/such/folder/x.sqlite");
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find("cannot write"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+}  // namespace
+}  // namespace zevent::report

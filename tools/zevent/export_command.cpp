@@ -1,0 +1,85 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "report/progress_bar.hpp"
+#include "report/show.hpp"
+#include "report/sqlite_export.hpp"
+#include "report/text_output.hpp"
+#include "trace_argument.hpp"
+
+namespace zevent::tool {
+namespace {
+
+struct export_line {
+  trace_argument trace;
+  std::string sqlite_file;
+  std::string jsonl_file;
+};
+
+using damage_list = std::vector<trace::file_damage>;
+
+result<damage_list> write_sqlite(const trace::trace_file& trace, const trace::call_filter& filter,
+                                 const std::string& file) {
+  report::progress_bar bar("writing " + file);
+  auto report = report::export_sqlite(
+      trace, filter, file, [&](uint64_t done, uint64_t total) { bar.update(done, total); });
+  if (!report) return tl::unexpected(report.error());
+  return std::move(report->damage);
+}
+
+result<damage_list> write_jsonl(const trace::trace_file& trace, const trace::call_filter& filter,
+                                const std::string& file) {
+  const int descriptor = file == "-"
+                             ? dup(STDOUT_FILENO)
+                             : open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return fail("cannot write {}: {}", file, strerror(errno));
+  report::text_output out(descriptor);
+  report::show_options how;
+  how.json = how.waits = how.injected = true;
+  auto damage = report::show(trace, filter, how, out);
+  if (close(descriptor) != 0) return fail("cannot write {}: {}", file, strerror(errno));
+  return damage;
+}
+
+int export_trace(const export_line& line) {
+  if (line.sqlite_file.empty() && line.jsonl_file.empty())
+    return complain("export", failure{"where to? give --sqlite FILE or --jsonl FILE"}, exit_usage);
+  const auto opened = open_argument("export", line.trace);
+  if (!opened) return complain("export", opened.error(), 1);
+  const auto filter = filter_of(line.trace, opened->trace);
+  if (!filter) return complain("export", filter.error(), exit_usage);
+
+  damage_list damage;
+  if (!line.sqlite_file.empty()) {
+    auto written = write_sqlite(opened->trace, *filter, line.sqlite_file);
+    if (!written) return complain("export", written.error(), 1);
+    damage = std::move(*written);
+  }
+  if (!line.jsonl_file.empty()) {
+    auto written = write_jsonl(opened->trace, *filter, line.jsonl_file);
+    if (!written) return complain("export", written.error(), 1);
+    damage = std::move(*written);
+  }
+  return report_damage("export", damage);
+}
+
+}  // namespace
+
+action declare_export(CLI::App& line) {
+  auto options = std::make_shared<export_line>();
+  declare_filtered_trace(line, options->trace);
+  line.add_option("--sqlite", options->sqlite_file, "an SQLite database: docs/export.md")
+      ->option_text("FILE");
+  line.add_option("--jsonl", options->jsonl_file, "a JSON object a line; - is standard output")
+      ->option_text("FILE");
+  return [options] { return export_trace(*options); };
+}
+
+}  // namespace zevent::tool
