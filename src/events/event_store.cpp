@@ -19,11 +19,16 @@ event_store::~event_store() {
   for (auto& block : blocks_) delete[] block.load(std::memory_order_relaxed);
 }
 
+event_store::place event_store::place_of(uint32_t index) noexcept {
+  // Block b starts at first_block_slots * (2^b - 1) and is first_block_slots * 2^b long.
+  const uint32_t power = std::bit_floor(index / first_block_slots + 1);
+  return {static_cast<uint32_t>(std::countr_zero(power)), first_block_slots * power,
+          index - first_block_slots * (power - 1)};
+}
+
 event_store::slot& event_store::slot_at(uint32_t index) const noexcept {
-  const uint32_t scaled = index / first_block_slots + 1;
-  const auto block = static_cast<uint32_t>(std::bit_width(scaled)) - 1;
-  const uint32_t block_begin = first_block_slots * ((1u << block) - 1);
-  return blocks_[block].load(std::memory_order_relaxed)[index - block_begin];
+  const place at = place_of(index);
+  return blocks_[at.block].load(std::memory_order_relaxed)[at.offset];
 }
 
 borrowed_event event_store::acquire(const std::shared_ptr<event_store>& self) {
@@ -59,13 +64,12 @@ void event_store::give_back(uint32_t index) noexcept {
 uint32_t event_store::create() {
   const std::lock_guard lock(growth_);
   const uint32_t index = created_.load(std::memory_order_relaxed);
-  const uint32_t scaled = index / first_block_slots + 1;
-  const auto block = static_cast<uint32_t>(std::bit_width(scaled)) - 1;
-  if (block >= block_count) {
+  const place at = place_of(index);
+  if (at.block >= block_count) {
     throw error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "event_store", "too many events");
   }
-  if (blocks_[block].load(std::memory_order_relaxed) == nullptr) {
-    blocks_[block].store(new slot[size_t{first_block_slots} << block], std::memory_order_relaxed);
+  if (blocks_[at.block].load(std::memory_order_relaxed) == nullptr) {
+    blocks_[at.block].store(new slot[at.block_slots], std::memory_order_relaxed);
   }
   slot_at(index).event = source_->create(index);
   created_.store(index + 1, std::memory_order_relaxed);

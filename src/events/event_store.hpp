@@ -45,6 +45,13 @@ class event_store {
   static constexpr uint32_t first_block_slots = 32;
   static constexpr uint32_t block_count = 26;
 
+  struct place {
+    uint32_t block;
+    uint32_t block_slots;  // how many slots the block has
+    uint32_t offset;       // within the block
+  };
+
+  static place place_of(uint32_t index) noexcept;
   slot& slot_at(uint32_t index) const noexcept;
   uint32_t take_free() noexcept;  // the slot's number, counted from 1; 0 when there is none
   uint32_t create();
