@@ -9,7 +9,7 @@
 
 #include "example_device.hpp"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string_view way = argc == 2 ? argv[1] : "";
   if (way != "wrong" && way != "right") {
     std::fprintf(stderr, "usage: counter_wrong_list wrong|right\n");
@@ -34,4 +34,7 @@ int main(int argc, char** argv) {
   std::printf("%s: complete %s\n", way.data(), arrived ? "with the copy" : "WITHOUT THE COPY");
   CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
   return arrived ? 0 : 1;
+} catch (const zevent::error& problem) {
+  std::fprintf(stderr, "counter_wrong_list: %s\n", problem.what());
+  return 3;
 }

@@ -10,7 +10,7 @@
 
 #include "example_device.hpp"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string_view way = argc == 2 ? argv[1] : "";
   if (way != "wrong" && way != "right") {
     std::fprintf(stderr, "usage: missing_barrier wrong|right\n");
@@ -32,4 +32,7 @@ int main(int argc, char** argv) {
   const bool complete = std::all_of(result.begin(), result.end(), [](char c) { return c == 'x'; });
   std::printf("%s: the copy took %s\n", way.data(), complete ? "what was filled" : "OLD BYTES");
   return complete ? 0 : 1;
+} catch (const zevent::error& problem) {
+  std::fprintf(stderr, "missing_barrier: %s\n", problem.what());
+  return 3;
 }

@@ -15,7 +15,7 @@ constexpr uint64_t patience_ns = 500'000'000;
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string_view way = argc == 2 ? argv[1] : "";
   if (way != "wrong" && way != "right") {
     std::fprintf(stderr, "usage: reset_race wrong|right\n");
@@ -51,4 +51,7 @@ int main(int argc, char** argv) {
     CHECK(zeCommandListHostSynchronize(waiting, UINT64_MAX));
   }
   return end == ZE_RESULT_SUCCESS ? 0 : 1;
+} catch (const zevent::error& problem) {
+  std::fprintf(stderr, "reset_race: %s\n", problem.what());
+  return 3;
 }

@@ -3,11 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "base/result.hpp"
-#include "launch/way_in.hpp"
+#include "launch/captured_run.hpp"
 
 namespace zevent::launch {
 
@@ -39,15 +37,13 @@ struct trial_report {
 };
 
 struct trial_request {
-  std::vector<std::string> command;
-  environment_changes environment;
+  captured_run_request run;
   uint64_t seeds = 100;  // 1 to N
-  uint64_t timeout_ms = 60'000;
 };
 
 // Runs the program once plainly, which says what is right, then N - 1 times more plainly and N
-// times under chaos with the seeds 1 to N. Its standard input is empty; its output is kept for
-// comparison and not shown. `progress` is told after each run how many are done, of how many.
+// times under chaos with the seeds 1 to N. `progress` is told after each run how many are done, of
+// how many.
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress);
 

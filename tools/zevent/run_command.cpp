@@ -6,6 +6,7 @@
 #include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
+#include "launch/sweep.hpp"
 #include "launch/trials.hpp"
 
 namespace zevent::tool {
@@ -17,6 +18,8 @@ struct run_options {
   std::vector<std::string> faults;
   std::string list_faults;
   uint64_t chaos_seeds = 0;
+  std::string sweep;
+  uint64_t sweep_runs = 200;
   std::string seed;
   uint64_t timeout_s = 60;
 };
@@ -59,12 +62,18 @@ void print_counts(std::string_view name, const launch::trial_counts& counts) {
              counts.bad(), counts.failed, counts.crashed, counts.hung, counts.output_differs);
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) all += " " + word;
+  return all;
+}
+
 // 0: the program never failed; 1: it failed under chaos.
 int run_under_chaos(const run_options& options, const std::vector<std::string>& command,
                     const launch::environment_changes& changes) {
   const bool shows_progress = wants_colour(stderr);
   const auto report =
-      launch::run_trials({command, changes, options.chaos_seeds, options.timeout_s * 1000},
+      launch::run_trials({{command, changes, options.timeout_s * 1000}, options.chaos_seeds},
                          [&](uint64_t done, uint64_t total) {
                            if (shows_progress)
                              fmt::print(stderr, "\r{} of {} runs{}", done, total,
@@ -79,10 +88,41 @@ int run_under_chaos(const run_options& options, const std::vector<std::string>& 
     fmt::print("never failed under chaos\n");
     return 0;
   }
-  std::string words;
-  for (const auto& word : command) words += " " + word;
   fmt::print("first bad seed {}; to repeat it: zevent run --seed {} --{}\n",
-             *report->first_bad_seed, *report->first_bad_seed, words);
+             *report->first_bad_seed, *report->first_bad_seed, joined(command));
+  return 1;
+}
+
+// 0: the program ended each time; 1: it crashed or hung.
+int run_sweep(const run_options& options, const std::vector<std::string>& command,
+              const launch::environment_changes& changes) {
+  const auto faults = parse_faults(options.sweep);
+  if (!faults) return complain("run", faults.error(), exit_usage);
+  const fault_description* swept = nullptr;
+  for (const auto& each : fault_descriptions())
+    if (each.name == options.sweep) swept = &each;
+  if (swept == nullptr)
+    return complain("run", failure{"--sweep takes the name of one fault, without a number"},
+                    exit_usage);
+  const bool shows_progress = wants_colour(stderr);
+  const auto report = launch::run_sweep(
+      {{command, changes, options.timeout_s * 1000}, swept->id, options.sweep_runs},
+      [&](uint64_t done) {
+        if (shows_progress) fmt::print(stderr, "\r{} runs", done);
+      });
+  if (shows_progress) fmt::print(stderr, "\r                    \r");
+  if (!report) return complain("run", report.error(), exit_usage);
+
+  const auto& counts = report->counts;
+  fmt::print("{} at each of {} occasions{}\n", swept->name, counts.struck,
+             report->reached_the_end ? " (there are no more)" : "; --runs tries more");
+  fmt::print("  {:>5} ended with an error\n  {:>5} went on as if nothing had happened\n",
+             counts.error, counts.unnoticed);
+  fmt::print("  {:>5} ended well with other output\n  {:>5} crashed\n  {:>5} hung\n",
+             counts.other_output, counts.crashed, counts.hung);
+  if (!report->first_bad) return 0;
+  fmt::print("to repeat the first: zevent run --fault {}:{} --{}\n", swept->name,
+             *report->first_bad, joined(command));
   return 1;
 }
 
@@ -95,6 +135,7 @@ int run(const CLI::App& line, const run_options& options) {
   if (!command) return complain("run", command.error(), exit_usage);
   const auto changes = environment_of(options, command->front());
   if (!changes) return complain("run", changes.error(), exit_usage);
+  if (!options.sweep.empty()) return run_sweep(options, *command, *changes);
   if (options.chaos_seeds > 0) return run_under_chaos(options, *command, *changes);
 
   const auto problem = launch::become_program(*command, *changes);
@@ -113,7 +154,10 @@ action declare_run(CLI::App& line) {
       "function the program uses, and directly otherwise.\n\n"
       "With --chaos=N the program runs N times plainly and N times under chaos; a run is bad\n"
       "when it crashes, hangs, or ends or prints otherwise than the first plain run. Exit\n"
-      "status then: 0 never bad, 1 bad under chaos, 2 could not try.");
+      "status then: 0 never bad, 1 bad under chaos, 2 could not try.\n\n"
+      "With --sweep=FAULT the program runs with the fault at its first occasion, then at its\n"
+      "second, and so on: every error path once. Exit status then: 0 it ended each time, 1 it\n"
+      "crashed or hung, 2 could not try.");
   line.add_option("--way", options->way, "auto, loader or direct")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
@@ -130,10 +174,17 @@ action declare_run(CLI::App& line) {
   line.add_option("--chaos", options->chaos_seeds, "try the program under N seeds")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
       ->type_name("N");
+  line.add_option("--sweep", options->sweep, "try the program with this fault at each occasion")
+      ->type_name("FAULT");
+  line.add_option("--runs", options->sweep_runs, "how many occasions --sweep tries at most")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
+      ->capture_default_str()
+      ->type_name("N");
   line.add_option("--seed", options->seed, "run once under chaos with this seed")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX).description(""))
       ->type_name("SEED");
-  line.add_option("--timeout", options->timeout_s, "seconds after which a run under --chaos hangs")
+  line.add_option("--timeout", options->timeout_s,
+                  "seconds after which a run under --chaos or --sweep hangs")
       ->check(CLI::Range(uint64_t{1}, uint64_t{86'400}).description(""))
       ->capture_default_str()
       ->type_name("S");

@@ -14,15 +14,16 @@ thread_local uint64_t allocations = 0;
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inlined: GCC would see a free of what it takes for another operator's memory.
+[[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
   std::free(memory);
 }
 
