@@ -163,7 +163,9 @@ event::~event() {
 
 bool event::is_abandoned() {
   if (context_->is_lost()) return true;
-  if (import_ != nullptr) return import_->is_orphaned() || shared_->name() != shared_name_;
+  if (import_ != nullptr) {
+    return import_->is_orphaned() || shared_->lost.is_set() || shared_->name() != shared_name_;
+  }
   return pool_ && pool_->is_orphaned();
 }
 
@@ -395,7 +397,9 @@ ze_result_t event::export_handle(ipc_handle* out) {
                               .flags = counter_flags_ | signal_scope_ << 8 | wait_scope_ << 12,
                               .offset = location->offset,
                               .bytes = sizeof(shared_counter),
-                              .detail = number},
+                              .detail = number,
+                              .owner = context_.get(),
+                              .lost = &shared_->lost},
                              out);
 }
 

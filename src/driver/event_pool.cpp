@@ -96,7 +96,9 @@ ze_result_t event_pool::export_handle(ipc_handle* out) {
                               .flags = flags_,
                               .offset = location->offset,
                               .bytes = sizeof(event_slot) * count_,
-                              .detail = count_},
+                              .detail = count_,
+                              .owner = context_.get(),
+                              .lost = &slots_->lost},
                              out);
 }
 

@@ -38,8 +38,10 @@ class event_pool : public object_of<event_pool, object_kind::event_pool> {
   }
 
   bool is_imported() const { return import_ != nullptr; }
-  // The process that exported the pool has ended.
-  bool is_orphaned() const { return import_ != nullptr && import_->is_orphaned(); }
+  // The process that exported the pool has ended, or has lost its device.
+  bool is_orphaned() const {
+    return import_ != nullptr && (import_->is_orphaned() || slots_->lost.is_set());
+  }
 
  private:
   event_pool(context& owner, ze_event_pool_flags_t flags, uint32_t count);

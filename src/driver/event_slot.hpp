@@ -15,14 +15,25 @@ struct event_times {
   std::atomic<uint64_t> end_ns{0};
 };
 
+// Set by the process that shares an event when its device is lost: no signal will come any more.
+// Relaxed: nothing is read on the strength of it.
+struct loss_mark {
+  std::atomic<uint32_t> value{0};
+
+  bool is_set() const { return value.load(std::memory_order_relaxed) != 0; }
+  void set() { value.store(1, std::memory_order_relaxed); }
+};
+
 // One event of a pool, in memory that other processes may map: layout fixed, no pointers.
 //
 //   +0   cell    value 0: not signalled, 1: signalled
 //   +16  times
-//   +32  unused
+//   +32  lost    not 0: the exporter's device is lost, see loss_mark; only that of the first slot
+//   is used +36  unused
 struct alignas(64) event_slot {
   sync_cell cell;
   event_times times;
+  loss_mark lost;
 };
 static_assert(sizeof(event_slot) == 64);
 
@@ -41,6 +52,7 @@ struct alignas(64) shared_counter {
   explicit shared_counter(uint64_t name) : issued(name << name_shift) {}
 
   std::atomic<uint64_t> issued;
+  loss_mark lost;
   std::array<sync_cell, ring_size> ring{};
 
   sync_cell& place_of(uint64_t number) { return ring[number % ring_size]; }

@@ -9,8 +9,11 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/checked_cast.hpp"
+#include "driver/context.hpp"
+#include "driver/event_slot.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
 
@@ -97,7 +100,8 @@ struct export_table {
   fork_safe_mutex mutex{
       fork_safe_mutex::rank::inner};  // guards the map and the fields of every ipc_export
   std::map<int, ipc_export*> by_descriptor;
-  pid_t own_process = 0;  // whose start time this is: after fork it is another
+  std::set<ipc_export*> with_loss_mark;  // given out once, perhaps open elsewhere still
+  pid_t own_process = 0;                 // whose start time this is: after fork it is another
   uint64_t own_start = 0;
 
   // When this process started.
@@ -119,7 +123,15 @@ struct export_table {
 
 ipc_export::~ipc_export() {
   const std::lock_guard lock(export_table::instance().mutex);
+  export_table::instance().with_loss_mark.erase(this);
   close_descriptor();
+}
+
+void ipc_export::tell_loss(const context& owner) {
+  export_table& table = export_table::instance();
+  const std::lock_guard lock(table.mutex);
+  for (ipc_export* each : table.with_loss_mark)
+    if (each->object_.owner == &owner) each->object_.lost->set();
 }
 
 // A client may have closed the descriptor itself, and the number may be somebody else's by now.
@@ -163,6 +175,10 @@ ze_result_t ipc_export::make_handle(int memory, const ipc_object& object, ipc_ha
   }
   ++handles_;
   object_ = object;
+  if (object.lost != nullptr) {
+    export_table::instance().with_loss_mark.insert(this);
+    if (object.owner->is_lost()) object.lost->set();  // before anybody was there to be told
+  }
   *out = describe();
   return ZE_RESULT_SUCCESS;
 }

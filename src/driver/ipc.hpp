@@ -46,12 +46,17 @@ ipc_handle load_ipc_handle(const Handle& from) {
   return handle;
 }
 
+class context;
+struct loss_mark;
+
 struct ipc_object {
   ipc_kind kind;
   uint32_t flags;  // 24 bits
   uint64_t offset;
   uint64_t bytes;
   uint64_t detail;
+  const context* owner = nullptr;  // with `lost`: whose loss importers are told of
+  loss_mark* lost = nullptr;       // in the memory that is shared
 };
 
 // The descriptor that the handles of one object carry: made for the first handle, closed with the
@@ -75,6 +80,9 @@ class ipc_export {
   // before, or whose object is gone, is none the worse. False for what is no handle of this
   // process.
   static bool put(const ipc_handle& handle);
+
+  // Tells the processes that opened objects of a context that it is lost.
+  static void tell_loss(const context& owner);
 
  private:
   ze_result_t open_descriptor(int memory);

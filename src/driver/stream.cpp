@@ -11,6 +11,7 @@
 #include "driver/event.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/ipc.hpp"
 #include "driver/recording.hpp"
 
 namespace zevent::driver {
@@ -167,6 +168,7 @@ void stream::resume() {
 void stream::abandon() {
   abandoned_.store(true, std::memory_order_release);
   context_->mark_lost();
+  ipc_export::tell_loss(*context_);
 }
 
 void stream::run() {
