@@ -25,6 +25,9 @@ foreach(language C CXX)
          "${CMAKE_${language}_FLAGS_RELWITHDEBINFO} ")
 endforeach()
 set(zevent_quick_to_build $<$<CONFIG:RelWithDebInfo>:-O1>)
+if(ZEVENT_SANITIZE)
+  add_compile_options(${zevent_quick_to_build})
+endif()
 
 # zevent_part(<name> SOURCES ... [LINK ...])
 # One folder of src/: the static library zevent_<name>, included as "<name>/header.hpp".
