@@ -14,6 +14,7 @@ enum class ask : uint32_t {
   create_pool,  // a shared pool with events -> its handle
   open_pool,    // of the handle
   close_pool,
+  reopen_pool,     // opens and closes the handle `argument` times
   signal_event,    // the event `argument` of the pool
   wait_event,      // the event `argument` of the pool, 10 s at most
   query_event,     // likewise, at once
@@ -24,16 +25,19 @@ enum class ask : uint32_t {
   export_counter,  // -> its handle
   open_counter,    // of the handle
   close_counter,
-  wait_counter,  // 10 s at most
+  reopen_counter,  // like reopen_pool
+  wait_counter,    // 10 s at most
   query_counter,
   create_memory,  // `argument` bytes of 0x5a -> its handle
   open_memory,    // of the handle; answers with the first byte, then fills it with 0xa5
   close_memory,
-  read_memory,  // -> the first byte of the memory it created
-  put_memory,   // gives the handle of its memory back
-  destroy_all,  // what it created
+  reopen_memory,  // like reopen_pool
+  read_memory,    // -> the first byte of the memory it created
+  put_memory,     // gives the handle of its memory back
+  destroy_all,    // what it created
   count_descriptors,
   count_maps,
+  count_shared_files,  // those that the driver might have left in /dev/shm
 };
 
 struct message {

@@ -59,6 +59,12 @@ class peer {
       case ask::close_pool:
         m.result = close_pool();
         break;
+      case ask::reopen_pool:
+        m.result = reopen(m, [&] {
+          const ze_result_t result = open_pool(m);
+          return result == ZE_RESULT_SUCCESS ? close_pool() : result;
+        });
+        break;
       case ask::signal_event:
         m.result = zeEventHostSignal(events_.at(m.argument));
         break;
@@ -89,6 +95,13 @@ class peer {
       case ask::close_counter:
         m.result = zeEventCounterBasedCloseIpcHandle(std::exchange(counter_, nullptr));
         break;
+      case ask::reopen_counter:
+        m.result = reopen(m, [&] {
+          const ze_result_t result = open_counter(m);
+          if (result != ZE_RESULT_SUCCESS) return result;
+          return zeEventCounterBasedCloseIpcHandle(std::exchange(counter_, nullptr));
+        });
+        break;
       case ask::wait_counter:
         m.result = zeEventHostSynchronize(counter_, patience_ns);
         break;
@@ -103,6 +116,14 @@ class peer {
         break;
       case ask::close_memory:
         m.result = zeMemCloseIpcHandle(context_, memory_);
+        break;
+      case ask::reopen_memory:
+        m.result = reopen(m, [&] {
+          message copy = m;
+          const ze_result_t result = open_memory(copy);
+          if (result != ZE_RESULT_SUCCESS) return result;
+          return zeMemCloseIpcHandle(context_, std::exchange(memory_, nullptr));
+        });
         break;
       case ask::read_memory:
         m.argument = static_cast<unsigned char*>(memory_)[0];
@@ -122,17 +143,31 @@ class peer {
       case ask::count_maps:
         m.argument = count_entries("/proc/self/map_files");
         break;
+      case ask::count_shared_files:
+        m.argument = count_entries("/dev/shm", "zevent");
+        break;
     }
   }
 
  private:
-  static uint64_t count_entries(const char* folder) {
+  static uint64_t count_entries(const char* folder, const char* part_of_name = "") {
     uint64_t count = 0;
     DIR* open = opendir(folder);
     if (open == nullptr) return 0;
-    while (readdir(open) != nullptr) ++count;
+    while (const dirent* each = readdir(open)) {
+      if (std::strstr(each->d_name, part_of_name) != nullptr) ++count;
+    }
     closedir(open);
     return count;
+  }
+
+  template <typename Round>
+  static ze_result_t reopen(const message& m, Round&& round) {
+    for (uint64_t i = 0; i < m.argument; ++i) {
+      const ze_result_t result = round();
+      if (result != ZE_RESULT_SUCCESS) return result;
+    }
+    return ZE_RESULT_SUCCESS;
   }
 
   void create_events(uint32_t count) {

@@ -185,20 +185,34 @@ TEST(shared_pools, of_another_user_cannot_be_opened) {
   EXPECT_NE(stranger.result(ask::open_pool, 0, exported.handle), ZE_RESULT_SUCCESS);
 }
 
-TEST(shared_pools, opened_and_closed_many_times_leave_nothing_behind) {
+// Opens and closes in another process, 10,000 times.
+void expect_nothing_is_left(ask create, ask get_handle, ask reopen) {
   peer_process owner;
   peer_process user;
-  const message exported = owner.request(ask::create_pool);
-  ASSERT_EQ(user.result(ask::open_pool, 0, exported.handle), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(user.result(ask::close_pool), ZE_RESULT_SUCCESS);
+  message exported = owner.request(create, 100);
+  if (get_handle != create) exported = owner.request(get_handle);
+  ASSERT_EQ(exported.result, ZE_RESULT_SUCCESS);
+  ASSERT_EQ(user.result(reopen, 1, exported.handle), ZE_RESULT_SUCCESS);
   const uint64_t descriptors = user.request(ask::count_descriptors).argument;
+  const uint64_t owners_descriptors = owner.request(ask::count_descriptors).argument;
   const uint64_t maps = user.request(ask::count_maps).argument;
-  for (int round = 0; round < 500; ++round) {
-    ASSERT_EQ(user.result(ask::open_pool, 0, exported.handle), ZE_RESULT_SUCCESS);
-    ASSERT_EQ(user.result(ask::close_pool), ZE_RESULT_SUCCESS);
-  }
+  ASSERT_EQ(user.result(reopen, 10'000, exported.handle), ZE_RESULT_SUCCESS);
   EXPECT_EQ(user.request(ask::count_descriptors).argument, descriptors);
+  EXPECT_EQ(owner.request(ask::count_descriptors).argument, owners_descriptors);
   EXPECT_LE(user.request(ask::count_maps).argument, maps + 2);
+  EXPECT_EQ(user.request(ask::count_shared_files).argument, 0u);
+}
+
+TEST(shared_pools, opened_and_closed_many_times_leave_nothing_behind) {
+  expect_nothing_is_left(ask::create_pool, ask::create_pool, ask::reopen_pool);
+}
+
+TEST(shared_counter_events, opened_and_closed_many_times_leave_nothing_behind) {
+  expect_nothing_is_left(ask::create_counter, ask::export_counter, ask::reopen_counter);
+}
+
+TEST(shared_memory, opened_and_closed_many_times_leaves_nothing_behind) {
+  expect_nothing_is_left(ask::create_memory, ask::create_memory, ask::reopen_memory);
 }
 
 TEST(shared_counter_events, are_waited_for_in_another_process) {
