@@ -47,6 +47,12 @@ std::atomic<int>& waiting_hosts() {
   return *count;
 }
 
+// Release/acquire: whoever sees a wait end has it behind them.
+std::atomic<uint64_t>& ended_waits() {
+  static auto* count = new std::atomic<uint64_t>{0};
+  return *count;
+}
+
 }  // namespace
 
 bool has_chaos() {
@@ -72,8 +78,8 @@ chaos_completion::chaos_completion(uint64_t stream)
 
 size_t chaos_completion::completes_next(size_t in_flight) {
   const uint64_t choice =
-      chaos_choice(chaos_purpose::next_completion, stream_, completions_++, in_flight * 8);
-  return choice < in_flight ? choice : in_flight - 1;  // seven times in eight the newest
+      chaos_choice(chaos_purpose::next_completion, stream_, completions_++, in_flight * 32);
+  return choice < in_flight ? choice : in_flight - 1;  // nearly always the newest
 }
 
 uint64_t chaos_completion::lingers_ns() {
@@ -87,6 +93,11 @@ uint64_t chaos_completion::head_start_ns() {
 
 void count_waiting_host(int change) {
   waiting_hosts().fetch_add(change, std::memory_order_relaxed);
+  if (change < 0) ended_waits().fetch_add(1, std::memory_order_release);
+}
+
+uint64_t ended_host_waits() {
+  return ended_waits().load(std::memory_order_acquire);
 }
 
 bool has_waiting_host() {

@@ -48,5 +48,7 @@ class chaos_completion final : public completion_order {
 // Host threads that sleep until the device is done: a stream that holds commands back lets them go.
 void count_waiting_host(int change);
 bool has_waiting_host();
+// How many such threads have gone on so far.
+uint64_t ended_host_waits();
 
 }  // namespace zevent::driver

@@ -39,6 +39,8 @@ class context_loss final : public abandonment {
 
 // How often a stream that holds commands back looks for a reason to let them go.
 constexpr useconds_t linger_step_us = 20;
+// How long a woken thread may take to go on before it is no longer waited for.
+constexpr uint64_t longest_awakening_ns = 5'000'000;
 
 uint64_t next_stream_index() {
   static std::atomic<uint64_t> next{0};  // relaxed: only counted
@@ -279,13 +281,20 @@ bool stream::has_more() {
   return !inbox_.is_empty();
 }
 
-// Whoever is woken by an event before all is done gets the time to see what is missing.
-void stream::give_head_start(bool somebody_waited) {
+// Whoever is woken by an event before all is done gets the time to see what is missing, counted
+// from when they are awake, which on a busy machine may be late.
+void stream::give_head_start(bool somebody_waited, uint64_t ended_waits_before) {
   const uint64_t head_start_ns = order_->head_start_ns();
   if (head_start_ns == 0) return;
   bool more_to_do = !in_flight_.empty();
   if (somebody_waited && !more_to_do) more_to_do = !pending_.is_empty() || has_more();
-  if (more_to_do) sleep_ns(head_start_ns);
+  if (!more_to_do) return;
+  for (uint64_t waited_ns = 0; somebody_waited && ended_host_waits() == ended_waits_before &&
+                               waited_ns < longest_awakening_ns;
+       waited_ns += linger_step_us * 1000) {
+    usleep(linger_step_us);
+  }
+  sleep_ns(head_start_ns);
 }
 
 void stream::complete_one() {
@@ -327,8 +336,9 @@ void stream::execute(command& work, const batch* group) {
   }
   chaos_delay(chaos_purpose::delay_of_signal, index_, work.number_, 4, 100);
   const bool somebody_waits = has_waiting_host();
+  const uint64_t ended_waits = ended_host_waits();
   signal(work, group);
-  give_head_start(somebody_waits);
+  give_head_start(somebody_waits, ended_waits);
 }
 
 void stream::signal(command& work, const batch* group) {

@@ -86,7 +86,7 @@ class stream {
   void complete_at(size_t position);
   bool wait_for_more(bool whatever_comes);
   bool has_more();
-  void give_head_start(bool somebody_waited);
+  void give_head_start(bool somebody_waited, uint64_t ended_waits_before);
   void execute(command& work, const batch* group);
   void signal(command& work, const batch* group);
   void retire(std::unique_ptr<command> alone, batch* group);
