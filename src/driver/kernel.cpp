@@ -9,6 +9,7 @@ namespace zevent::driver {
 namespace {
 
 constexpr uint32_t suggested_group_size = 256;
+constexpr size_t widest_number_bytes = 8;
 
 // The largest divisor of `number` that is at most `limit`.
 uint32_t largest_divisor(uint32_t number, uint32_t limit) {
@@ -124,10 +125,12 @@ ze_result_t kernel::set_argument_locked(uint32_t index, size_t size_bytes, const
       break;
     default:
       if (value == nullptr) size_bytes = 0;
-      // A number may come narrower than it is, as from a C program without the kernel's
-      // declaration; its upper bytes are then zero.
-      if (size_bytes > argument.size_bytes || (value != nullptr && size_bytes == 0)) {
-        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+      if (value != nullptr && size_bytes == 0) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+      // A number may come narrower or wider than it is, as from a C program without the kernel's
+      // declaration: upper bytes that are missing are zero, those that are too many are left out.
+      if (size_bytes > argument.size_bytes) {
+        if (size_bytes > widest_number_bytes) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+        size_bytes = argument.size_bytes;
       }
       break;
   }
@@ -180,7 +183,7 @@ void kernel::describe(ze_kernel_properties_t& out) const {
   out.localMemSize =
       static_cast<uint32_t>(executable_.code->lowered_kernel(index_).local_block_bytes);
   out.privateMemSize = 0;
-  out.spillMemSize = 0;
+  out.spillMemSize = image_->stack_frame_bytes();
   const void* const identities[] = {this, module_.get()};
   std::memset(&out.uuid, 0, sizeof(out.uuid));
   std::memcpy(out.uuid.kid, &identities[0], sizeof(void*));

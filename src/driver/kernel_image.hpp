@@ -39,6 +39,9 @@ class kernel_image {
   kernel_image& operator=(const kernel_image&) = delete;
 
   work_group_function run_group() const { return run_group_; }
+  // What a call takes on the stack, apart from what depends on the size of the group: that for
+  // which there are not enough registers.
+  uint32_t stack_frame_bytes() const;
 
  private:
   kernel_image(void* library, work_group_function function)

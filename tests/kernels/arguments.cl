@@ -62,3 +62,16 @@ __attribute__((reqd_work_group_size(8, 2, 1))) kernel void fixed_size(global int
 }
 
 __attribute__((work_group_size_hint(4, 1, 1))) kernel void hinted(global int* out) { *out = 1; }
+
+// Has more values at a time than a processor has registers.
+#define EIGHT(step, i) step(i) step(i + 1) step(i + 2) step(i + 3) step(i + 4) step(i + 5) step(i + 6) step(i + 7)
+kernel void many_values(global const uint* in, global const uint* places, global uint* out) {
+  uint values[32];
+#define READ(i) values[i] = in[get_global_id(0) + places[i]];
+  EIGHT(READ, 0) EIGHT(READ, 8) EIGHT(READ, 16) EIGHT(READ, 24)
+#define ADD(i) +values[i] * (i)
+  out[get_global_id(0) * 2] = 0 EIGHT(ADD, 0) EIGHT(ADD, 8) EIGHT(ADD, 16) EIGHT(ADD, 24);
+#define ADD_SQUARE(i) +values[i] * values[i]
+  out[get_global_id(0) * 2 + 1] =
+      0 EIGHT(ADD_SQUARE, 0) EIGHT(ADD_SQUARE, 8) EIGHT(ADD_SQUARE, 16) EIGHT(ADD_SQUARE, 24);
+}

@@ -110,24 +110,26 @@ TEST_F(kernel_arguments, kernels_follow_pointers_in_memory) {
   EXPECT_EQ(*out, 60);
 }
 
-TEST_F(kernel_arguments, a_number_may_come_narrower_than_it_is) {
+TEST_F(kernel_arguments, a_number_may_come_narrower_or_wider_than_it_is) {
   auto* out = shared_memory<double>(10);
   const auto kernel = kernel_of(module_of(arguments_spv), "by_value");
   set(kernel, 0, out);
   set(kernel, 8, UINT64_MAX);
   set(kernel, 8, uint32_t{123});
+  set(kernel, 5, uint64_t{77} | uint64_t{1} << 32);
   run(kernel, 1, 1);
   EXPECT_EQ(out[7], 123);
+  EXPECT_EQ(out[4], 77);
 }
 
 TEST_F(kernel_arguments, an_argument_that_does_not_exist_or_fit_is_refused) {
   const auto kernel = kernel_of(module_of(arguments_spv), "by_value");
-  const uint64_t value = 0;
+  const uint64_t value[2] = {};
   EXPECT_EQ(zeKernelSetArgumentValue(kernel, 11, 8, &value),
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
   EXPECT_EQ(zeKernelSetArgumentValue(kernel, 0, 4, &value),
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
-  EXPECT_EQ(zeKernelSetArgumentValue(kernel, 5, 8, &value),
+  EXPECT_EQ(zeKernelSetArgumentValue(kernel, 5, 16, &value),
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
   EXPECT_EQ(zeKernelSetArgumentValue(kernel, 5, 0, &value),
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
@@ -225,6 +227,10 @@ TEST_F(kernel_arguments, a_kernel_tells_what_it_is) {
   std::string name(size, '\0');
   ASSERT_EQ(zeKernelGetName(kernel, &size, name.data()), ZE_RESULT_SUCCESS);
   EXPECT_STREQ(name.c_str(), "fixed_size");
+
+  ASSERT_EQ(zeKernelGetProperties(kernel_of(module, "many_values"), &properties),
+            ZE_RESULT_SUCCESS);
+  EXPECT_GT(properties.spillMemSize, 0U);
 
   uint32_t length = 0;
   const auto hinted = kernel_of(module, "hinted");
