@@ -42,6 +42,8 @@ constexpr std::array declared_variables = {
                          "where the recorder records to; set by zevent record"},
     environment_variable{"ZEVENT_RECORD_MEMORY", "off, copies, full", "full",
                          "what the recorder keeps of memory that commands read"},
+    environment_variable{"ZEVENT_SUBDEVICES", "0 to 16", "0",
+                         "how many sub-devices each of the software driver's devices has"},
     environment_variable{"ZEVENT_TIMER_BITS", "8 to 64", "56",
                          "how many bits of a global timestamp the software driver's devices keep"},
     environment_variable{"ZEVENT_TIMER_FREQUENCY", "1000 to 1000000000", "1000000000",

@@ -12,7 +12,8 @@ context::context(driver& owner, std::vector<device*> devices)
     : driver_(owner), devices_(std::move(devices)) {}
 
 bool context::contains(const device& candidate) const {
-  return std::find(devices_.begin(), devices_.end(), &candidate) != devices_.end();
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [&](const device* each) { return candidate.is_part_of(*each); });
 }
 
 namespace entry {

@@ -14,7 +14,7 @@ namespace {
 constexpr queue_group groups[] = {
     {ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
          ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS,
-     SIZE_MAX, 4},
+     SIZE_MAX, 1},
     {ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY, 16, 2},
 };
 
@@ -28,7 +28,13 @@ uint64_t machine_memory_bytes() {
 
 }  // namespace
 
-device::device(driver& owner, uint32_t index) : driver_(owner), index_(index) {}
+device::device(driver& owner, uint32_t index) : driver_(owner), index_(index) {
+  const uint64_t count = read_environment_number("ZEVENT_SUBDEVICES", 0, 0, 16);
+  for (uint32_t i = 0; i < count; ++i) subdevices_.push_back(new device(*this, i));
+}
+
+device::device(device& root, uint32_t subdevice_index)
+    : driver_(root.driver_), root_(&root), index_(root.index_), subdevice_index_(subdevice_index) {}
 
 std::string device::name() const {
   return "zevent software device";
@@ -37,6 +43,7 @@ std::string device::name() const {
 ze_device_uuid_t device::uuid() const {
   ze_device_uuid_t uuid{};
   std::memcpy(uuid.id, "zevent-device", 13);
+  if (root_ != nullptr) uuid.id[14] = static_cast<uint8_t>(subdevice_index_ + 1);
   uuid.id[15] = static_cast<uint8_t>(index_ + 1);
   return uuid;
 }

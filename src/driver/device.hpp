@@ -3,7 +3,9 @@
 #include <level_zero/ze_api.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "driver/device_clock.hpp"
 #include "driver/object.hpp"
@@ -21,11 +23,18 @@ struct queue_group {
 
 class device : public object_of<device, object_kind::device> {
  public:
+  // A root device with as many sub-devices as ZEVENT_SUBDEVICES says.
   device(driver& owner, uint32_t index);
 
   driver& owner_driver() const { return driver_; }
-  // Position among the root devices; also what zerTranslateDeviceHandleToIdentifier answers.
+  // Position among the root devices, of itself or of its root.
   uint32_t index() const { return index_; }
+
+  // A sub-device is the same processor and memory under another handle.
+  std::span<device* const> subdevices() const { return subdevices_; }
+  device* root() const { return root_; }  // null for a root device
+  uint32_t subdevice_index() const { return subdevice_index_; }
+  bool is_part_of(const device& other) const { return this == &other || root_ == &other; }
   const device_clock& clock() const { return clock_; }
 
   std::string name() const;
@@ -42,8 +51,13 @@ class device : public object_of<device, object_kind::device> {
   static uint64_t largest_allocation_bytes();  // maxMemAllocSize
 
  private:
+  device(device& root, uint32_t subdevice_index);
+
   driver& driver_;
+  device* const root_ = nullptr;
   const uint32_t index_;
+  const uint32_t subdevice_index_ = 0;
+  std::vector<device*> subdevices_;  // never destroyed, like all devices
   const device_clock clock_;
 };
 

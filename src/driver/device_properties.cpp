@@ -24,6 +24,12 @@ constexpr uint32_t cache_line_bytes = 64;
 constexpr auto all_access = ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
                             ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
                             ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+// See spirv_float_atomics.hpp.
+constexpr auto moving_float_atomics =
+    ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE;
+constexpr auto computing_float_atomics =
+    ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX |
+    ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
 
 uint32_t core_count() {
   return static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
@@ -82,17 +88,20 @@ ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t* pCount,
 
 // A root device has no root above it.
 ze_result_t zeDeviceGetRootDevice(ze_device_handle_t hDevice, ze_device_handle_t* phRootDevice) {
-  return with<device>(hDevice, [&](device&) {
-    *phRootDevice = nullptr;
+  return with<device>(hDevice, [&](device& target) {
+    *phRootDevice = to_handle<ze_device_handle_t>(target.root());
     return ZE_RESULT_SUCCESS;
   });
 }
 
 ze_result_t zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t* pCount,
-                                  ze_device_handle_t*) {
-  return with<device>(hDevice, [&](device&) {
-    *pCount = 0;
-    return ZE_RESULT_SUCCESS;
+                                  ze_device_handle_t* phSubdevices) {
+  return with<device>(hDevice, [&](device& target) {
+    const auto parts = target.subdevices();
+    return answer_in_two_calls(static_cast<uint32_t>(parts.size()), pCount, phSubdevices,
+                               [&](ze_device_handle_t& out, uint32_t i) {
+                                 out = to_handle<ze_device_handle_t>(parts[i]);
+                               });
   });
 }
 
@@ -104,8 +113,9 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice,
     out.type = ZE_DEVICE_TYPE_GPU;
     out.vendorId = 0x8086;  // clients refuse devices of vendors they do not know
     out.deviceId = 0x7a65;
-    out.flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
-    out.subdeviceId = 0;
+    out.flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
+    if (target.root() != nullptr) out.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+    out.subdeviceId = target.subdevice_index();
     out.coreClockRate = 1000;
     out.maxMemAllocSize = device::largest_allocation_bytes();
     out.maxHardwareContexts = 1024 * 64;
@@ -164,6 +174,13 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
     out.printfBufferSize = printf_buffer_bytes;
     std::memset(&out.nativeKernelSupported, 0, sizeof out.nativeKernelSupported);
     std::memcpy(out.nativeKernelSupported.id, "zevent-native-1", 16);
+    auto* atomics = find_in_chain<ze_float_atomic_ext_properties_t>(
+        out.pNext, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
+    if (atomics != nullptr) {
+      atomics->fp16Flags = moving_float_atomics;
+      atomics->fp32Flags = moving_float_atomics | computing_float_atomics;
+      atomics->fp64Flags = moving_float_atomics | computing_float_atomics;
+    }
     auto* hints = find_in_chain<ze_scheduling_hint_exp_properties_t>(
         out.pNext, ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES);
     if (hints != nullptr) {

@@ -149,7 +149,7 @@ ze_context_handle_t zerGetDefaultContext() {
 
 uint32_t zerTranslateDeviceHandleToIdentifier(ze_device_handle_t hDevice) {
   auto* target = try_from_handle<device>(hDevice);
-  return target == nullptr ? UINT32_MAX : target->index();
+  return target == nullptr || target->root() != nullptr ? UINT32_MAX : target->index();
 }
 
 ze_device_handle_t zerTranslateIdentifierToDeviceHandle(uint32_t identifier) {

@@ -25,6 +25,7 @@ constexpr ze_driver_extension_properties_t supported[] = {
     {ZE_DRIVER_DDI_HANDLES_EXT_NAME, ZE_DRIVER_DDI_HANDLES_EXT_VERSION_CURRENT},
     {ZE_EU_COUNT_EXT_NAME, version_1_0},
     {ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME, version_1_0},
+    {ZE_FLOAT_ATOMICS_EXT_NAME, version_1_0},
     {ZE_IPC_MEM_HANDLE_TYPE_EXT_NAME, version_1_0},
     {ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_NAME, version_1_0},
     {ZE_LINKAGE_INSPECTION_EXT_NAME, version_1_0},

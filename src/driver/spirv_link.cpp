@@ -1,9 +1,12 @@
 #include "driver/spirv_link.hpp"
 
 #include <algorithm>
+#include <map>
 #include <spirv-tools/linker.hpp>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "driver/spirv_types.hpp"
 
@@ -73,6 +76,40 @@ class once_symbols {
   std::unordered_set<std::string> seen_;
 };
 
+// Each module has its own variable for where a work-item is. The kernel compiler knows such a
+// variable by its name, of which there can be one: the first stands for all.
+void merge_builtins(binary& module) {
+  const module_index index(module);
+  std::map<std::pair<uint32_t, id>, id> first;  // by what it tells and its type
+  std::unordered_map<id, id> replaced;
+  for (const instruction& each : module.instructions) {
+    if (each.opcode == spv::OpFunction) break;
+    if (each.opcode != spv::OpVariable) continue;
+    const decoration* builtin = index.find_decoration(each.result, spv::DecorationBuiltIn);
+    if (builtin == nullptr || builtin->literals.empty()) continue;
+    const auto [known, is_new] = first.try_emplace({builtin->literals[0], each.type}, each.result);
+    if (!is_new) replaced.emplace(each.result, known->second);
+  }
+  if (replaced.empty()) return;
+  std::erase_if(module.instructions, [&](const instruction& each) {
+    switch (each.opcode) {
+      case spv::OpVariable:
+        return replaced.contains(each.result);
+      case spv::OpName:
+      case spv::OpDecorate:
+        return replaced.contains(each.operands[0]);
+      default:
+        return false;
+    }
+  });
+  for (instruction& each : module.instructions) {
+    each.for_each_id([&](id& used) {
+      const auto found = replaced.find(used);
+      if (found != replaced.end()) used = found->second;
+    });
+  }
+}
+
 }  // namespace
 
 zevent::result<binary> link(std::span<const binary> modules) {
@@ -98,7 +135,9 @@ zevent::result<binary> link(std::span<const binary> modules) {
   if (spvtools::Link(context, inputs, &linked, options) != SPV_SUCCESS) {
     return fail("the modules cannot be linked: {}", messages);
   }
-  return binary::parse(std::span<const uint32_t>(linked));
+  auto whole = binary::parse(std::span<const uint32_t>(linked));
+  if (whole) merge_builtins(*whole);
+  return whole;
 }
 
 void remove_kernels(binary& module) {

@@ -8,6 +8,8 @@
 
 #include "driver/spirv_atomics.hpp"
 #include "driver/spirv_division.hpp"
+#include "driver/spirv_float_atomics.hpp"
+#include "driver/spirv_powers.hpp"
 #include "driver/spirv_scope.hpp"
 
 namespace zevent::driver::spirv {
@@ -54,6 +56,8 @@ class variable_lowering {
     if (auto status = rewrite(); !status) return tl::unexpected(status.error());
     scope_.flush();
     guard_divisions(output_);
+    lower_powers(output_);
+    lower_float_atomics(output_);
     lower_generic_atomics(output_);
     lowered_.functions = add_address_kernels(output_);
     output_.set_version(std::min(output_.version(), newest_version));

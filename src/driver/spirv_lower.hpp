@@ -44,8 +44,9 @@ struct lowered_module {
 //  - Module-scope variables in global memory become entries of a table, those in local memory
 //    become parts of one block; both are handed down from the kernels as hidden parameters.
 //  - Kernels get short names, for theirs may be unfit for a file name or a linker.
-//  - Atomic operations need not know what they point to.
+//  - Atomic operations need not know what they point to, and may be on floating-point numbers.
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.
+//  - Powers to a small constant number are multiplications.
 //  - Debug information goes.
 //  - Where pointers to functions are used, kernels are added that tell what they are.
 //

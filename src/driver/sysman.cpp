@@ -82,10 +82,16 @@ ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriver, zes_uuid_t 
                                         uint32_t* subdeviceId) {
   return with<driver>(hDriver, [&](driver& owner) {
     for (device* each : owner.devices()) {
-      if (std::memcmp(each->uuid().id, uuid.id, sizeof uuid.id) != 0) continue;
+      const auto is_meant = [&](const device& candidate) {
+        return std::memcmp(candidate.uuid().id, uuid.id, sizeof uuid.id) == 0;
+      };
+      const auto parts = each->subdevices();
+      const auto part = std::find_if(parts.begin(), parts.end(),
+                                     [&](const device* candidate) { return is_meant(*candidate); });
+      if (part == parts.end() && !is_meant(*each)) continue;
       *phDevice = to_handle<zes_device_handle_t>(each);
-      *onSubdevice = 0;
-      *subdeviceId = 0;
+      *onSubdevice = part != parts.end() ? 1 : 0;
+      *subdeviceId = part != parts.end() ? (*part)->subdevice_index() : 0;
       return ZE_RESULT_SUCCESS;
     }
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -99,7 +105,7 @@ ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice,
     pProperties->core.pNext = nullptr;
     const ze_result_t result = entry::zeDeviceGetProperties(
         reinterpret_cast<ze_device_handle_t>(hDevice), &pProperties->core);
-    pProperties->numSubdevices = 0;
+    pProperties->numSubdevices = static_cast<uint32_t>(target.subdevices().size());
     copy_text("unknown", pProperties->serialNumber);
     copy_text("unknown", pProperties->boardNumber);
     copy_text("zevent", pProperties->brandName);

@@ -71,7 +71,7 @@ ze_result_t zeEventQueryKernelTimestampsExt(
 ze_result_t zeDeviceSynchronize(ze_device_handle_t hDevice) {
   return with<device>(hDevice, [](device& target) {
     for (const ref<stream>& each : stream::all()) {
-      if (&each->target() != &target) continue;
+      if (!each->target().is_part_of(target)) continue;
       const ze_result_t result = each->synchronize(UINT64_MAX);
       if (result != ZE_RESULT_SUCCESS) return result;
     }

@@ -160,7 +160,9 @@ TEST_F(clients, look_for_extensions_by_name) {
   for (const char* wanted :
        {"ZE_extension_pci_properties", "ZE_extension_memory_free_policies",
         "ZE_extension_relaxed_allocation_limits", "ZE_extension_device_ip_version",
-        "ZE_experimental_event_pool_counter_based", "ZEX_counter_based_event"}) {
+        "ZE_extension_float_atomics", "ZE_extension_linkonce_odr", "ZE_experimental_global_offset",
+        "ZE_experimental_module_program", "ZE_experimental_event_pool_counter_based",
+        "ZEX_counter_based_event"}) {
     EXPECT_TRUE(names.contains(wanted)) << wanted;
   }
 }
@@ -229,6 +231,58 @@ TEST_F(clients, translate_handles_through_the_loader) {
   void* translated = nullptr;
   ASSERT_EQ(zelLoaderTranslateHandle(ZEL_HANDLE_DEVICE, device_, &translated), ZE_RESULT_SUCCESS);
   EXPECT_EQ(translated, device_);
+}
+
+TEST_F(clients, create_pools_of_2048_events_without_any_flag) {
+  const auto events = pool(2048, 0);
+  std::vector<ze_event_handle_t> each;
+  for (uint32_t i = 0; i < 2048; ++i) each.push_back(event_of(events, i));
+  const auto list = in_order_list();
+  for (const auto event : each) {
+    ASSERT_EQ(zeCommandListAppendSignalEvent(list, event), ZE_RESULT_SUCCESS);
+  }
+  ASSERT_EQ(zeCommandListAppendWaitOnEvents(list, 2048, each.data()), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(clients, wait_one_nanosecond_at_a_time_and_poll_fences) {
+  auto gate = regular_event();
+  const auto done = regular_event();
+  const auto list = regular_list();
+  ASSERT_EQ(zeCommandListAppendBarrier(list, done, 1, &gate), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
+  const auto on = queue();
+  const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  ze_fence_handle_t fence = nullptr;
+  ASSERT_EQ(zeFenceCreate(on, &desc, &fence), ZE_RESULT_SUCCESS);
+  execute(on, list, fence);
+  for (int round = 0; round < 100; ++round) {
+    ASSERT_EQ(zeEventHostSynchronize(done, 1), ZE_RESULT_NOT_READY);
+    ASSERT_EQ(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+  }
+  ASSERT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
+  while (zeEventHostSynchronize(done, 1) == ZE_RESULT_NOT_READY) continue;
+  while (zeFenceQueryStatus(fence) == ZE_RESULT_NOT_READY) continue;
+  EXPECT_EQ(zeEventQueryStatus(done), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeFenceDestroy(fence), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(clients, ask_about_memory_of_another_context) {
+  const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  ze_context_handle_t other = nullptr;
+  ASSERT_EQ(zeContextCreate(driver_, &desc, &other), ZE_RESULT_SUCCESS);
+  auto* memory = shared_memory<char>(1000);
+  ze_memory_allocation_properties_t properties = {};
+  properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+  ze_device_handle_t of = nullptr;
+  ASSERT_EQ(zeMemGetAllocProperties(other, memory + 500, &properties, &of), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(properties.type, ZE_MEMORY_TYPE_SHARED);
+  void* base = nullptr;
+  size_t bytes = 0;
+  ASSERT_EQ(zeMemGetAddressRange(other, memory + 500, &base, &bytes), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(base, memory);
+  EXPECT_GE(bytes, 1000u);
+  EXPECT_EQ(zeContextDestroy(other), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(clients, create_thousands_of_events_at_start_up) {

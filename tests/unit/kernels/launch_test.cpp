@@ -1,8 +1,10 @@
+#include <cmath>
 #include <numeric>
 
 #include "kernel_fixture.hpp"
 #include "kernels/atomics_spv.h"
 #include "kernels/division_spv.h"
+#include "kernels/float_atomics_spv.h"
 #include "kernels/group_reduce_spv.h"
 #include "kernels/ids_spv.h"
 #include "kernels/reverse_add_spv.h"
@@ -300,6 +302,38 @@ TEST_F(launching, atomics_count_every_work_item) {
   EXPECT_EQ(*total, static_cast<int>(2 * size * groups));
 }
 
+TEST_F(launching, atomics_on_floating_point_numbers_lose_nothing) {
+  constexpr uint32_t groups = 20'000;
+  auto* floats = shared_memory<float>(2);
+  auto* doubles = shared_memory<double>(2);
+  auto* halves = shared_memory<uint16_t>(4);
+  floats[0] = floats[1] = 0;
+  doubles[0] = std::nan("");  // gives way to any number
+  doubles[1] = -1;
+  std::fill(halves, halves + 4, uint16_t{0x1234});
+  const auto kernel = kernel_of(module_of(float_atomics_spv), "float_atomics");
+  set_all(kernel, floats, doubles, halves);
+  set_local(kernel, 3, sizeof(float));
+  run(kernel, 1, groups);
+  EXPECT_EQ(floats[0], float{groups});
+  EXPECT_EQ(floats[1], 3.0F);
+  EXPECT_EQ(doubles[0], 0);
+  EXPECT_EQ(doubles[1], groups - 1);
+  const uint16_t one_and_a_half = 0x3e00;
+  EXPECT_EQ(std::vector(halves, halves + 4),
+            (std::vector<uint16_t>{one_and_a_half, one_and_a_half, 0x1234, 0x1234}));
+
+  ze_float_atomic_ext_properties_t properties = {};
+  properties.stype = ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES;
+  ze_device_module_properties_t module_properties = {};
+  module_properties.pNext = &properties;
+  ASSERT_EQ(zeDeviceGetModuleProperties(device_, &module_properties), ZE_RESULT_SUCCESS);
+  EXPECT_TRUE(properties.fp32Flags & ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD);
+  EXPECT_TRUE(properties.fp64Flags & ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX);
+  EXPECT_TRUE(properties.fp16Flags & ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE);
+  EXPECT_FALSE(properties.fp16Flags & ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD);
+}
+
 TEST_F(launching, divisions_that_have_no_result_do_not_end_the_process) {
   constexpr uint32_t count = 6;
   const int dividends[count] = {7, -7, INT32_MIN, INT32_MIN, 0, 9};
@@ -326,6 +360,21 @@ TEST_F(launching, divisions_that_have_no_result_do_not_end_the_process) {
   run(vectors, 1, 1);
   EXPECT_EQ(quotient[0], 3);
   EXPECT_EQ(quotient[1], -3);
+}
+
+TEST_F(launching, powers_to_a_constant_are_those_of_the_host) {
+  auto* out = shared_memory<float>(5);
+  const auto kernel = kernel_of(module_of(division_spv), "raise_to_powers");
+  for (const float x : {0.0F, -0.0F, 1.5F, -3.0F, 1e30F, -1e-30F, INFINITY, -INFINITY}) {
+    set_all(kernel, x, out);
+    run(kernel, 1, 1);
+    const int powers[] = {1, 2, 3, 13, -2};
+    for (int i = 0; i < 5; ++i) {
+      const float expected = static_cast<float>(std::pow(double{x}, powers[i]));
+      EXPECT_FLOAT_EQ(out[i], expected) << x << " to the power of " << powers[i];
+      EXPECT_EQ(std::signbit(out[i]), std::signbit(expected));
+    }
+  }
 }
 
 TEST_F(launching, several_lists_run_kernels_at_the_same_time) {

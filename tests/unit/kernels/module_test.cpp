@@ -11,6 +11,7 @@
 
 #include "kernel_fixture.hpp"
 #include "kernels/arguments_spv.h"
+#include "kernels/client_capabilities_spv.h"
 #include "kernels/function_pointers_spv.h"
 #include "kernels/linkage_export_spv.h"
 #include "kernels/linkage_import_spv.h"
@@ -330,8 +331,48 @@ TEST_F(modules, of_several_inputs_are_linked_into_one) {
   set_all(kernel, int{10}, int{20});
   EXPECT_EQ(run_and_read(kernel, 2), 37);
 
+  auto* ids = shared_memory<uint64_t>(8);
+  const auto ids_of_one = kernel_of(outcome.module, "export_local_ids");
+  const auto ids_of_both = kernel_of(outcome.module, "import_local_ids");
+  set_all(ids_of_one, ids);
+  run(ids_of_one, 4, 2);
+  EXPECT_EQ(std::vector(ids, ids + 8), (std::vector<uint64_t>{0, 1, 2, 3, 0, 1, 2, 3}));
+  set_all(ids_of_both, ids);
+  run(ids_of_both, 4, 2);
+  EXPECT_EQ(std::vector(ids, ids + 8), (std::vector<uint64_t>{0, 101, 202, 303, 0, 101, 202, 303}));
+
   desc.format = ZE_MODULE_FORMAT_NATIVE;
   EXPECT_EQ(build(desc).result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(modules, of_every_version_declare_what_clients_compilers_declare) {
+  std::vector<uint32_t> oldest(std::begin(vector_add_spv), std::end(vector_add_spv));
+  oldest[1] = 0x10000;
+  expect_adds(module_of(oldest));
+  for (const uint32_t minor : {1U, 2U, 3U, 4U}) {
+    std::vector<uint32_t> words(std::begin(client_capabilities_spv),
+                                std::end(client_capabilities_spv));
+    words[1] = 0x10000 | minor << 8;
+    const auto kernel = kernel_of(module_of(words), "count_on");
+    auto* out = shared_memory<uint64_t>(64);
+    set_all(kernel, out);
+    run(kernel, 32, 2);
+    for (uint64_t i = 0; i < 64; ++i) ASSERT_EQ(out[i], i + 1) << "SPIR-V 1." << minor;
+  }
+}
+
+TEST_F(modules, from_native_binaries_are_linked_too) {
+  const auto importer_bytes = native_binary(module_of(linkage_import_spv));
+  const auto exporter_bytes = native_binary(module_of(linkage_export_spv));
+  const auto importer = build(native_desc(importer_bytes));
+  const auto exporter = build(native_desc(exporter_bytes));
+  ASSERT_EQ(importer.result, ZE_RESULT_SUCCESS) << importer.log;
+  ASSERT_EQ(exporter.result, ZE_RESULT_SUCCESS) << exporter.log;
+  ze_module_handle_t both[] = {importer.module, exporter.module};
+  ASSERT_EQ(zeModuleDynamicLink(2, both, nullptr), ZE_RESULT_SUCCESS);
+  const auto kernel = kernel_of(importer.module, "call_imported");
+  set_all(kernel, int{10}, int{20});
+  EXPECT_EQ(run_and_read(kernel, 2), 37);
 }
 
 TEST_F(modules, that_import_are_linked_before_they_have_kernels) {
@@ -356,7 +397,8 @@ TEST_F(modules, that_import_are_linked_before_they_have_kernels) {
                   ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS |
                   ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS;
   ASSERT_EQ(zeModuleInspectLinkageExt(&inspect, 2, both, &log), ZE_RESULT_SUCCESS);
-  EXPECT_EQ(text_of(log).rfind("imports:\n  add_exported\nunresolvable imports:\nexports:\n", 0),
+  EXPECT_EQ(text_of(log).rfind(
+                "imports:\n  add_exported\n  own_local_id\nunresolvable imports:\nexports:\n", 0),
             0U);
 
   ASSERT_EQ(zeModuleDynamicLink(2, both, &log), ZE_RESULT_SUCCESS) << text_of(log);

@@ -1,0 +1,92 @@
+// Devices with parts: run with ZEVENT_DEVICES=2 and ZEVENT_SUBDEVICES=3.
+
+#include <level_zero/zes_api.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "driver_fixture.hpp"
+
+namespace zevent::driver::test {
+namespace {
+
+class subdevices : public driver_fixture {
+ protected:
+  void SetUp() override {
+    driver_fixture::SetUp();
+    uint32_t count = 10;
+    parts_.resize(count);
+    ASSERT_EQ(zeDeviceGetSubDevices(device_, &count, parts_.data()), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(count, 3u);
+    parts_.resize(count);
+  }
+
+  static ze_device_properties_t properties(ze_device_handle_t device) {
+    ze_device_properties_t told = {};
+    EXPECT_EQ(zeDeviceGetProperties(device, &told), ZE_RESULT_SUCCESS);
+    return told;
+  }
+
+  std::vector<ze_device_handle_t> parts_;
+};
+
+TEST_F(subdevices, know_their_root_and_their_place) {
+  std::set<std::string> uuids = {
+      std::string(reinterpret_cast<char*>(properties(device_).uuid.id), ZE_MAX_DEVICE_UUID_SIZE)};
+  EXPECT_EQ(properties(device_).flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE, 0u);
+  ze_device_handle_t root = parts_[0];
+  ASSERT_EQ(zeDeviceGetRootDevice(device_, &root), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(root, nullptr);
+  for (uint32_t i = 0; i < parts_.size(); ++i) {
+    const auto told = properties(parts_[i]);
+    EXPECT_NE(told.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE, 0u);
+    EXPECT_EQ(told.subdeviceId, i);
+    uuids.emplace(reinterpret_cast<const char*>(told.uuid.id), ZE_MAX_DEVICE_UUID_SIZE);
+    ASSERT_EQ(zeDeviceGetRootDevice(parts_[i], &root), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(root, device_);
+    uint32_t count = 1;
+    ASSERT_EQ(zeDeviceGetSubDevices(parts_[i], &count, nullptr), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(count, 0u);
+
+    zes_uuid_t uuid = {};
+    std::memcpy(uuid.id, told.uuid.id, sizeof uuid.id);
+    zes_device_handle_t found = nullptr;
+    ze_bool_t on_subdevice = 0;
+    uint32_t index = 0;
+    ASSERT_EQ(zesDriverGetDeviceByUuidExp(reinterpret_cast<zes_driver_handle_t>(driver_), uuid,
+                                          &found, &on_subdevice, &index),
+              ZE_RESULT_SUCCESS);
+    EXPECT_EQ(on_subdevice, 1);
+    EXPECT_EQ(index, i);
+  }
+  EXPECT_EQ(uuids.size(), parts_.size() + 1);
+}
+
+TEST_F(subdevices, belong_to_the_contexts_of_their_root_and_run_commands) {
+  const uint32_t number = 77;
+  const ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  for (const auto part : parts_) {
+    void* memory = nullptr;
+    ASSERT_EQ(zeMemAllocDevice(context_, &desc, sizeof number, 0, part, &memory),
+              ZE_RESULT_SUCCESS);
+    ze_memory_allocation_properties_t told = {};
+    ze_device_handle_t of = nullptr;
+    ASSERT_EQ(zeMemGetAllocProperties(context_, memory, &told, &of), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(of, part);
+    ze_command_queue_desc_t queue_desc = {};
+    queue_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+    ze_command_list_handle_t list = nullptr;
+    ASSERT_EQ(zeCommandListCreateImmediate(context_, part, &queue_desc, &list), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(
+        zeCommandListAppendMemoryCopy(list, memory, &number, sizeof number, nullptr, 0, nullptr),
+        ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeDeviceSynchronize(device_), ZE_RESULT_SUCCESS) << "with all its parts";
+    EXPECT_EQ(*static_cast<uint32_t*>(memory), number);
+    EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeMemFree(context_, memory), ZE_RESULT_SUCCESS);
+  }
+}
+
+}  // namespace
+}  // namespace zevent::driver::test
