@@ -89,14 +89,17 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t
                                 ze_physical_mem_desc_t* desc,
                                 ze_physical_mem_handle_t* phPhysicalMemory) {
   return with<context>(hContext, [&](context& owner) {
-    return with<device>(hDevice, [&](device& on) {
+    const auto create_on = [&](device& on) {
       physical_memory* made = nullptr;
       const ze_result_t result = physical_memory::create(owner, on, *desc, &made);
       if (result == ZE_RESULT_SUCCESS) {
         *phPhysicalMemory = to_handle<ze_physical_mem_handle_t>(made);
       }
       return result;
-    });
+    };
+    if (hDevice != nullptr) return with<device>(hDevice, create_on);
+    const bool on_host = (desc->flags & ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
+    return on_host ? create_on(*owner.devices().front()) : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
   });
 }
 

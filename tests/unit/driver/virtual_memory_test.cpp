@@ -9,7 +9,10 @@ class virtual_memories : public driver_fixture {
  protected:
   void SetUp() override {
     driver_fixture::SetUp();
+    size_t page_of_nothing = 0;
     ASSERT_EQ(zeVirtualMemQueryPageSize(context_, device_, 1 << 20, &page_), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeVirtualMemQueryPageSize(context_, device_, 0, &page_of_nothing), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(page_of_nothing, page_);
   }
 
   void* reserve(size_t bytes) {
@@ -63,6 +66,25 @@ TEST_F(virtual_memories, are_copied_to_like_any_other) {
   EXPECT_EQ(zeVirtualMemUnmap(context_, address, page_), ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeMemGetAllocProperties(context_, address, &properties, nullptr), ZE_RESULT_SUCCESS);
   EXPECT_EQ(properties.type, ZE_MEMORY_TYPE_UNKNOWN);
+}
+
+TEST_F(virtual_memories, physical_memory_of_the_host_needs_no_device) {
+  ze_physical_mem_desc_t desc = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, nullptr,
+                                 ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST, page_};
+  ze_physical_mem_handle_t memory = nullptr;
+  ASSERT_EQ(zePhysicalMemCreate(context_, nullptr, &desc, &memory), ZE_RESULT_SUCCESS);
+  auto* address = reserve(page_);
+  ASSERT_EQ(
+      zeVirtualMemMap(context_, address, page_, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE),
+      ZE_RESULT_SUCCESS);
+  ze_memory_allocation_properties_t properties = {};
+  ASSERT_EQ(zeMemGetAllocProperties(context_, address, &properties, nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(properties.type, ZE_MEMORY_TYPE_HOST);
+  EXPECT_EQ(zeVirtualMemUnmap(context_, address, page_), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zePhysicalMemDestroy(context_, memory), ZE_RESULT_SUCCESS);
+  desc.flags = 0;
+  EXPECT_EQ(zePhysicalMemCreate(context_, nullptr, &desc, &memory),
+            ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
 TEST_F(virtual_memories, tell_how_they_may_be_accessed) {
