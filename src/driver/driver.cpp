@@ -47,7 +47,11 @@ namespace entry {
 
 ze_result_t zeInit(ze_init_flags_t flags) {
   const bool wants_gpu = flags == 0 || (flags & ZE_INIT_FLAG_GPU_ONLY) != 0;
-  if (!wants_gpu) return ZE_RESULT_ERROR_UNINITIALIZED;
+  // Whoever wants other devices finds none; once there are devices, there is nothing left to do.
+  if (!wants_gpu) {
+    return initialized.load(std::memory_order_acquire) ? ZE_RESULT_SUCCESS
+                                                       : ZE_RESULT_ERROR_UNINITIALIZED;
+  }
   if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   initialized.store(true, std::memory_order_release);
   return ZE_RESULT_SUCCESS;

@@ -113,7 +113,13 @@ TEST_F(clients, who_want_other_processors_get_no_driver) {
                                      ZE_INIT_DRIVER_TYPE_FLAG_NPU};
   ASSERT_EQ(zeInitDrivers(&count, nullptr, &desc), ZE_RESULT_SUCCESS);
   EXPECT_EQ(count, 0u);
-  EXPECT_NE(zeInit(ZE_INIT_FLAG_VPU_ONLY), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeInit(ZE_INIT_FLAG_VPU_ONLY), ZE_RESULT_SUCCESS) << "all is initialised already";
+}
+
+TEST(first_call, that_wants_other_processors_finds_no_driver) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process in which nothing was called yet
+  EXPECT_EXIT(std::_Exit(zeInit(ZE_INIT_FLAG_VPU_ONLY) == ZE_RESULT_ERROR_UNINITIALIZED ? 0 : 1),
+              ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(clients, know_a_device_by_its_uuid_and_pci_address_in_sysman_too) {
