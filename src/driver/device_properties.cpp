@@ -64,6 +64,11 @@ void fill_extensions(const device& target, ze_device_properties_t& properties) {
                     ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC |
                     ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION;
   }
+  // What is written to read-only memory ends the process, as a fault of a device would.
+  if (auto* read_only = find_in_chain<ze_device_readonly_memory_ext_properties_t>(
+          chain, ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES)) {
+    read_only->readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
+  }
   if (auto* times = find_in_chain<ze_event_query_kernel_timestamps_ext_properties_t>(
           chain, ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES)) {
     times->flags = ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL |

@@ -95,6 +95,12 @@ TEST_F(virtual_memories, tell_how_they_may_be_accessed) {
   ASSERT_EQ(zeVirtualMemGetAccessAttribute(context_, address, page_, &access, &bytes),
             ZE_RESULT_SUCCESS);
   EXPECT_EQ(access, ZE_MEMORY_ACCESS_ATTRIBUTE_NONE);
+  ze_device_readonly_memory_ext_properties_t read_only = {};
+  read_only.stype = ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES;
+  ze_device_properties_t properties = {};
+  properties.pNext = &read_only;
+  ASSERT_EQ(zeDeviceGetProperties(device_, &properties), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(read_only.readonlyCapability, ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED);
   ASSERT_EQ(
       zeVirtualMemMap(context_, address, page_, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY),
       ZE_RESULT_SUCCESS);
