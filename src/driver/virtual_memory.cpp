@@ -107,7 +107,8 @@ ze_result_t virtual_memory::unmap(const void* address, size_t bytes) {
   reservation* home = find(base, bytes);
   if (home == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const auto found = home->mappings.find(base);
-  if (found == home->mappings.end()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  // Drivers let a range be unmapped that is not mapped, or not any more.
+  if (found == home->mappings.end()) return ZE_RESULT_SUCCESS;
   if (found->second.bytes != bytes) return ZE_RESULT_ERROR_INVALID_SIZE;
   allocation_registry::instance().remove(address, allocation::origin::mapped);
   mmap(pointer(base), bytes, PROT_NONE, reserved_flags | MAP_FIXED, -1, 0);
