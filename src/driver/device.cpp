@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/environment.hpp"
+#include "driver/affinity_mask.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -30,7 +31,10 @@ uint64_t machine_memory_bytes() {
 
 device::device(driver& owner, uint32_t index) : driver_(owner), index_(index) {
   const uint64_t count = read_environment_number("ZEVENT_SUBDEVICES", 0, 0, 16);
-  for (uint32_t i = 0; i < count; ++i) subdevices_.push_back(new device(*this, i));
+  for (uint32_t i = 0; i < count; ++i) {
+    if (affinity_mask::of_environment().shows(index, i))
+      subdevices_.push_back(new device(*this, i));
+  }
 }
 
 device::device(device& root, uint32_t subdevice_index)

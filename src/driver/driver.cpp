@@ -1,11 +1,13 @@
 #include "driver/driver.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
 
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
+#include "driver/affinity_mask.hpp"
 #include "driver/context.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
@@ -32,7 +34,11 @@ driver& driver::instance() {
 
 driver::driver() {
   const auto count = checked_cast<uint32_t>(read_environment_number("ZEVENT_DEVICES", 1, 1, 16));
-  for (uint32_t i = 0; i < count; ++i) devices_.push_back(new device(*this, i));
+  for (uint32_t i = 0; i < count; ++i) {
+    if (affinity_mask::of_environment().shows(i)) devices_.push_back(new device(*this, i));
+  }
+  // There is a context, and it has a device, even if the mask names none.
+  if (devices_.empty()) devices_.push_back(new device(*this, 0));
   default_context_ = new context(*this, devices_);
 }
 
@@ -151,9 +157,11 @@ ze_context_handle_t zerGetDefaultContext() {
   return to_handle<ze_context_handle_t>(&driver::instance().default_context());
 }
 
+// The identifier of a root device is its position among those that are shown.
 uint32_t zerTranslateDeviceHandleToIdentifier(ze_device_handle_t hDevice) {
-  auto* target = try_from_handle<device>(hDevice);
-  return target == nullptr || target->root() != nullptr ? UINT32_MAX : target->index();
+  const auto devices = driver::instance().devices();
+  const auto found = std::find(devices.begin(), devices.end(), try_from_handle<device>(hDevice));
+  return found == devices.end() ? UINT32_MAX : static_cast<uint32_t>(found - devices.begin());
 }
 
 ze_device_handle_t zerTranslateIdentifierToDeviceHandle(uint32_t identifier) {

@@ -22,8 +22,9 @@ class sysman_memory : public object_of<sysman_memory, object_kind::sysman_memory
   static sysman_memory& of(const device& target) {
     static auto* all = [] {
       auto* modules = new std::vector<sysman_memory*>;
-      for (size_t i = 0; i < driver::instance().devices().size(); ++i) {
-        modules->push_back(new sysman_memory);
+      for (const device* each : driver::instance().devices()) {
+        modules->resize(std::max<size_t>(modules->size(), each->index() + 1));
+        (*modules)[each->index()] = new sysman_memory;
       }
       return modules;
     }();

@@ -2,6 +2,7 @@
 
 #include <level_zero/zes_api.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
@@ -86,6 +87,31 @@ TEST_F(subdevices, belong_to_the_contexts_of_their_root_and_run_commands) {
     EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS);
     EXPECT_EQ(zeMemFree(context_, memory), ZE_RESULT_SUCCESS);
   }
+}
+
+// Whether a process with this mask sees so many devices, the first with so many parts.
+bool mask_shows(const char* mask, uint32_t devices, uint32_t parts_of_first) {
+  setenv("ZE_AFFINITY_MASK", mask, 1);
+  uint32_t count = 1;
+  ze_driver_handle_t driver = nullptr;
+  if (zeInit(0) != ZE_RESULT_SUCCESS || zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS) {
+    return false;
+  }
+  uint32_t shown = 2;
+  ze_device_handle_t each[2] = {};
+  uint32_t parts = 0;
+  return zeDeviceGet(driver, &shown, each) == ZE_RESULT_SUCCESS && shown == devices &&
+         zeDeviceGetSubDevices(each[0], &parts, nullptr) == ZE_RESULT_SUCCESS &&
+         parts == parts_of_first;
+}
+
+TEST(affinity_mask, hides_devices_and_subdevices) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // processes in which nothing was called yet
+  const auto succeeded = ::testing::ExitedWithCode(0);
+  EXPECT_EXIT(std::_Exit(mask_shows("", 2, 3) ? 0 : 1), succeeded, "");
+  EXPECT_EXIT(std::_Exit(mask_shows("1", 1, 3) ? 0 : 1), succeeded, "");
+  EXPECT_EXIT(std::_Exit(mask_shows("0.2,1", 2, 1) ? 0 : 1), succeeded, "");
+  EXPECT_EXIT(std::_Exit(mask_shows("1.0,1.2,x,7", 1, 2) ? 0 : 1), succeeded, "");
 }
 
 }  // namespace
