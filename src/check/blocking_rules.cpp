@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "check/rule_sets.hpp"
 
@@ -14,7 +15,7 @@ using model::complete;
 
 std::string duration_text(uint64_t ns) {
   if (ns < 10'000) return fmt::format("{} ns", ns);
-  if (ns < 10'000'000) return fmt::format("{:.1f} µs", static_cast<double>(ns) / 1e3);
+  if (ns < 1'000'000) return fmt::format("{:.1f} µs", static_cast<double>(ns) / 1e3);
   if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
   return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
 }
@@ -25,21 +26,37 @@ class blocking_rule_set final : public rule_set {
 
   bool wants(function) const override { return true; }
 
+  void noted(const trace::memory_note& note) override { noted_bytes_ += note.bytes; }
+
   void begins(const call_view& call) override {
+    const uint64_t noted_bytes = std::exchange(noted_bytes_, 0);
     see_polling(call);
     if (!call.did_return) return;
     const uint64_t took = call.end_ns - call.start_ns;
-    if (took > look_.options.blocking_ns && may_not_block(call)) report_block(call, took);
+    if (took > look_.options.blocking_ns && took > recording_ns(noted_bytes) && may_not_block(call))
+      report_block(call, took);
     see_overrun(call, took);
   }
 
  private:
+  static constexpr uint64_t most_bytes = uint64_t{1} << 40;
+
   struct polling {
     function which = function::other;
     uint64_t handle = 0;
     uint64_t times = 0;
     call_number first = model::no_call;
   };
+
+  // What a recorder may have taken to keep what memory held at the call. It is in the call's time,
+  // and not to be held against the driver.
+  uint64_t recording_ns(uint64_t noted_bytes) const {
+    constexpr uint64_t ns_per_byte = 4;
+    constexpr uint64_t at_least_ns = 200'000;
+    if (noted_bytes == 0) return 0;
+    return look_.options.blocking_ns + at_least_ns +
+           ns_per_byte * std::min(noted_bytes, most_bytes);
+  }
 
   bool may_not_block(const call_view& call) const {
     using enum function;
@@ -76,28 +93,75 @@ class blocking_rule_set final : public rule_set {
     made->message = fmt::format("{} took {}, more than {}.", call.name, duration_text(took),
                                 duration_text(look_.options.blocking_ns));
     size_t listed = 0;
-    for (const auto& each : look_.state.streams()) {
-      const run* busy = nullptr;
-      size_t pending = 0;
+    for (const auto& each : streams) {
+      std::vector<const run*> pending;
       for (const auto& candidate : each->runs) {
-        if (complete(*candidate)) continue;
-        ++pending;
-        if (busy == nullptr) busy = candidate.get();
+        if (!complete(*candidate)) pending.push_back(candidate.get());
       }
-      if (busy == nullptr) continue;
+      if (pending.empty()) continue;
       if (++listed > 4) break;
-      made->steps.push_back(
-          fmt::format("{} had {} command{} that {} not known to be complete; the first is #{}{}{}.",
-                      look_.name(*each), pending, pending == 1 ? "" : "s",
-                      pending == 1 ? "was" : "were", number_of(busy->what->call),
-                      busy->submitted != busy->what->call
-                          ? fmt::format(", submitted by #{}", number_of(busy->submitted))
-                          : "",
-                      busy->started ? "" : ", which waits for an event"));
-      made->calls.push_back({busy->what->call, "the device may have been at this"});
+      describe_stream(*made, *each, pending);
     }
     if (listed == 0) made->steps.push_back("As far as the recording shows, the device was idle.");
+    describe_signal(*made, call);
     made->calls.push_back({call.number, fmt::format("took {}", duration_text(took))});
+  }
+
+  static std::string text_of(const run& which) {
+    return fmt::format("#{} {}", number_of(which.what->call), describe(*which.what));
+  }
+
+  // What may have been running or waiting on one queue or immediate list, the first and the last of
+  // it, and who submitted it.
+  void describe_stream(finding& made, const model::stream& where,
+                       const std::vector<const run*>& pending) const {
+    constexpr size_t most = 6;
+    std::string commands;
+    for (size_t i = 0; i < pending.size(); ++i) {
+      if (pending.size() > most && i == most / 2) {
+        commands += fmt::format(", … ({} more)", pending.size() - most);
+        i = pending.size() - most / 2;
+      }
+      if (!commands.empty()) commands += ", ";
+      commands += text_of(*pending[i]);
+      if (!pending[i]->started) commands += " (waits for an event)";
+    }
+    std::vector<std::string> submissions;
+    for (const run* each : pending) {
+      if (each->submitted == each->what->call) continue;
+      auto text = fmt::format("#{}", number_of(each->submitted));
+      if (submissions.empty() || submissions.back() != text) submissions.push_back(std::move(text));
+    }
+    std::string submitted;
+    for (size_t i = 0; i < submissions.size() && i < 3; ++i)
+      submitted += (i == 0 ? "; submitted by " : ", ") + submissions[i];
+    made.steps.push_back(fmt::format("{} had {} command{} not known to be complete: {}{}.",
+                                     look_.name(where), pending.size(),
+                                     pending.size() == 1 ? "" : "s", commands, submitted));
+    // Of all that was pending, kernels run longest as a rule.
+    const auto launch = std::find_if(pending.begin(), pending.end(), [](const run* each) {
+      return each->started && is_launch(each->what->which);
+    });
+    const run& shown = launch != pending.end() ? **launch : *pending.front();
+    made.calls.push_back({shown.what->call, "the device may have been at this"});
+    if (shown.submitted != shown.what->call) made.calls.push_back({shown.submitted, "submits it"});
+  }
+
+  // Who signals the event that the call asks for.
+  void describe_signal(finding& made, const call_view& call) const {
+    const auto* asked = look_.state.events.find_alive(call[hEvent]);
+    if (asked == nullptr) return;
+    const run* signals = nullptr;
+    if (asked->counter_based) {
+      signals = asked->last_signal ? asked->last_signal->last_run : nullptr;
+    } else {
+      for (const auto& use : asked->uses) {
+        if (use.role == model::event_role::signals && !complete(*use.who)) signals = use.who.get();
+      }
+    }
+    if (signals == nullptr || complete(*signals)) return;
+    made.steps.push_back(fmt::format("{} is signalled by {} on {}.", look_.name(*asked),
+                                     text_of(*signals), look_.name(*signals->where)));
   }
 
   // EV-71.
@@ -137,6 +201,7 @@ class blocking_rule_set final : public rule_set {
   }
 
   std::unordered_map<uint32_t, polling> polls_;  // by thread
+  uint64_t noted_bytes_ = 0;                     // of memory, at the call that comes next
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ class process_checker final : public model::listener {
     state_.end(call);
   }
 
-  void finish() {
+  void finish(bool cut_off) {
+    look_.cut_off = cut_off;
     for (const auto& each : sets_) each->finish();
   }
 
@@ -107,10 +108,11 @@ void checker::end(const model::call_view& call) {
   process_of(call).end(call);
 }
 
-std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete) {
+std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete,
+                                     const std::set<uint32_t>& cut_off) {
   sequence_.finish();
   for (const auto& [number, each] : processes_) {
-    if (!incomplete.contains(number)) each->finish();
+    if (!incomplete.contains(number)) each->finish(cut_off.contains(number));
   }
   return found_.take();
 }

@@ -36,7 +36,9 @@ class checker {
 
   // Findings in the order of their calls. What a process waited for when its calls ended is judged
   // only if they are all there: `incomplete` names the processes of which calls are missing.
-  std::vector<finding> finish(const std::set<uint32_t>& incomplete = {});
+  // `cut_off`: those that did not end by themselves.
+  std::vector<finding> finish(const std::set<uint32_t>& incomplete = {},
+                              const std::set<uint32_t>& cut_off = {});
 
   // For call_sequence.
   void begin(const model::call_view& call);

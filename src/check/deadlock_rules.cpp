@@ -27,6 +27,7 @@ class deadlock_rule_set final : public rule_set {
     if (!call.did_return)
       stuck_.push_back({call.number, call.which, argument_of(call), call[timeout]});
     if (call.which == function::zeEventHostSignal) see_late_signal(call);
+    polls_ = call.did_return && call.result == ZE_RESULT_NOT_READY;
   }
 
   void finish() override {
@@ -195,10 +196,15 @@ class deadlock_rule_set final : public rule_set {
     outcome out = follow(*wait, &front);
     explained_.insert(out.held_up.begin(), out.held_up.end());
     if (out.rule == ev(13) && !out.held_up.contains(&front)) return;
-    finding* made =
-        look_.add_at(front.what->call, out.rule, "stream",
-                     out.rule == ev(21) ? std::optional(severity::error) : std::nullopt);
+    // A process that was killed while none of its calls was stuck may have had the signal before
+    // it.
+    const bool may_come = look_.cut_off && stuck_.empty() && !polls_ && out.rule == ev(12);
+    finding* made = look_.add_at(front.what->call, out.rule, "stream",
+                                 may_come             ? std::optional(severity::note)
+                                 : out.rule == ev(21) ? std::optional(severity::error)
+                                                      : std::nullopt);
     if (made == nullptr) return;
+    if (may_come) out.steps.emplace_back("The process was killed before it could have done so.");
     const size_t behind = held.runs.size() - held.started - 1;
     made->message =
         fmt::format("#{} never starts{}.", number_of(front.what->call),
@@ -282,6 +288,7 @@ class deadlock_rule_set final : public rule_set {
   }
 
   std::vector<stuck_call> stuck_;
+  bool polls_ = false;  // the last call asked for something that was not ready
   std::set<const run*> explained_;
 };
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <deque>
+#include <map>
 
 #include "check/rule_sets.hpp"
 
@@ -23,23 +23,19 @@ class host_write_rule_set final : public rule_set {
   bool wants(function) const override { return false; }
 
   void noted(const trace::memory_note& note) override {
-    if (note.bytes == 0) return;
+    if (note.bytes == 0 || given_up_) return;
     const known_content* before = known_at(note.address, note.bytes);
     if (before != nullptr && before->hash != note.content) compare(*before, note);
     remember(note);
   }
 
   void starting(const run& about_to) override {
-    if (contents_.empty()) return;
+    if (contents_.empty() || given_up_) return;
     for (const auto& each : about_to.what->accesses) {
       if (!each.writes) continue;
       const auto* memory = look_.state.find_memory(each.region.first);
       if (memory != nullptr && memory->where == model::memory_kind::device) continue;
-      if (writers_.size() >= most_writers) {
-        writers_.pop_front();
-        forgotten_ = true;
-      }
-      writers_.push_back({ref<const run>(&about_to), each.region});
+      add_writer(about_to, each.region);
     }
   }
 
@@ -62,22 +58,66 @@ class host_write_rule_set final : public rule_set {
     return known != contents_.end() && known->second.bytes == bytes ? &known->second : nullptr;
   }
 
+  void add_writer(const run& who, const byte_region& region) {
+    // Of several that write the same, the last one is enough: it may have changed whatever the
+    // others may have.
+    const auto [first, last] = writers_.equal_range(region.first);
+    const auto same = std::find_if(
+        first, last, [&](const auto& each) { return each.second.region.end() == region.end(); });
+    if (same != last && same->second.region.contiguous() && region.contiguous()) {
+      same->second.who = ref<const run>(&who);
+      return;
+    }
+    if (writers_.size() >= most_writers) forget();
+    writers_.emplace(region.first, writer{ref<const run>(&who), region});
+    longest_ = std::max(longest_, region.end() - region.first);
+  }
+
+  // Begins anew: without older notes, only those that are not complete matter.
+  void forget() {
+    contents_.clear();
+    std::erase_if(writers_, [](const auto& each) { return complete(*each.second.who); });
+    if (writers_.size() >= most_writers) given_up_ = true;
+  }
+
+  // Those that may write to the piece, until `visit` gives false.
+  template <typename Visit>
+  void for_each_writer(const byte_region& piece, Visit&& visit) {
+    auto each = writers_.lower_bound(piece.first - std::min(piece.first, longest_));
+    while (each != writers_.end() && each->first < piece.end()) {
+      const auto next = std::next(each);
+      if (overlap(each->second.region, piece) && !visit(each)) return;
+      each = next;
+    }
+  }
+
+  // Commands that started before there was anything to compare with, and may still write.
+  void adopt_pending() {
+    look_.state.accesses().for_each_pending(0, UINT64_MAX,
+                                            [&](const run& each, const memory_access& what) {
+                                              if (what.writes && writers_.size() < most_writers)
+                                                add_writer(each, what.region);
+                                            });
+  }
+
   void remember(const trace::memory_note& note) {
     if (contents_.size() >= most_contents) contents_.clear();
+    if (contents_.empty()) adopt_pending();
     contents_[note.address] = {note.bytes, note.content, note.call};
-    const byte_region piece{note.address, note.bytes};
-    std::erase_if(writers_, [&](const writer& each) {
-      return complete(*each.who) && overlap(each.region, piece).has_value();
+    for_each_writer({note.address, note.bytes}, [&](const auto& each) {
+      if (complete(*each->second.who)) writers_.erase(each);
+      return true;
     });
-    if (writers_.empty()) forgotten_ = false;
+    if (writers_.empty()) longest_ = 0;
   }
 
   void compare(const known_content& before, const trace::memory_note& after) {
-    const byte_region piece{after.address, after.bytes};
-    if (forgotten_ || std::any_of(writers_.begin(), writers_.end(), [&](const writer& each) {
-          return overlap(each.region, piece).has_value();
-        }))
-      return;
+    bool written = false;
+    for_each_writer({after.address, after.bytes}, [&](const auto&) {
+      written = true;
+      return false;
+    });
+    if (written) return;
     const run* reader = nullptr;
     const memory_access* access = nullptr;
     look_.state.accesses().for_each_pending(
@@ -131,8 +171,10 @@ class host_write_rule_set final : public rule_set {
   }
 
   std::map<uint64_t, known_content> contents_;  // by address
-  std::deque<writer> writers_;                  // commands that may have changed host memory
-  bool forgotten_ = false;                      // there were more writers than are kept
+  // Commands that may have changed host memory since it was last noted, by first address.
+  std::multimap<uint64_t, writer> writers_;
+  uint64_t longest_ = 0;   // bytes from the first to the last that any of them writes
+  bool given_up_ = false;  // there are more writers than can be kept
 };
 
 }  // namespace

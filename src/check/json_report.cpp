@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "check/finding_report.hpp"
@@ -21,6 +24,18 @@ json calls_of(const finding& each, const report_input& input) {
                      {"text", input.call_text(involved.call)}});
   }
   return calls;
+}
+
+// The text that `zevent show` makes of the trace, as a relative URI.
+std::string artifact_uri(const report_input& input) {
+  std::string uri;
+  for (const char c : input.trace + ".txt") {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte < 0x80 && std::isalnum(byte) != 0) ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri;
 }
 
 const char* sarif_level(severity level) {
@@ -53,7 +68,7 @@ json sarif_rules() {
 json sarif_location(call_number call, const report_input& input, std::string_view role) {
   json location = {
       {"physicalLocation",
-       {{"artifactLocation", {{"uri", input.trace + ".txt"}, {"index", 0}}},
+       {{"artifactLocation", {{"uri", artifact_uri(input)}, {"index", 0}}},
         {"region",
          {{"startLine", input.call_line(call)}, {"snippet", {{"text", input.call_text(call)}}}}}}}};
   if (!role.empty()) location["message"] = {{"text", role}};
@@ -112,7 +127,7 @@ std::string as_sarif(const report_input& input, std::string_view version) {
       {"tool", {{"driver", {{"name", "zevent"}, {"version", version}, {"rules", sarif_rules()}}}}},
       {"artifacts",
        json::array(
-           {{{"location", {{"uri", input.trace + ".txt"}}},
+           {{{"location", {{"uri", artifact_uri(input)}}},
              {"description", {{"text", "The output of 'zevent show " + input.trace + "'"}}}}})},
       {"invocations", json::array({{{"executionSuccessful", true},
                                     {"toolExecutionNotifications", std::move(notes)}}})},

@@ -10,6 +10,7 @@ namespace {
 
 using enum argument;
 using model::byte_range;
+using model::byte_region;
 using model::command;
 using model::complete;
 using model::event;
@@ -27,6 +28,26 @@ bool is_host_wait(function which) {
          which == zeDeviceSynchronize;
 }
 
+// Calls that use no memory: they do not show whether the program relies on what is in it.
+bool is_about_events(function which) {
+  using enum function;
+  switch (which) {
+    case zeEventPoolCreate:
+    case zeEventPoolDestroy:
+    case zeEventCreate:
+    case zeEventDestroy:
+    case zeEventHostReset:
+    case zeEventQueryKernelTimestamp:
+    case zeEventQueryKernelTimestampsExt:
+    case zeEventQueryTimestampsExp:
+    case zeFenceReset:
+    case other_query:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class order_rule_set final : public rule_set {
  public:
   using rule_set::rule_set;
@@ -37,7 +58,7 @@ class order_rule_set final : public rule_set {
   void begins(const call_view& call) override {
     if (suspects_.empty()) return;
     const auto known = suspects_.find(call.thread);
-    if (known == suspects_.end() || is_host_wait(call.which)) return;
+    if (known == suspects_.end() || is_host_wait(call.which) || is_about_events(call.which)) return;
     const suspicion held = std::move(known->second);
     suspects_.erase(known);
     report_if_open(held);
@@ -171,41 +192,50 @@ class order_rule_set final : public rule_set {
     const auto& stream = *a.where;
     auto level = certainty(found);
 
-    if (const auto early = early_signal(a, b)) {
+    auto early = early_signal(a, b);
+    const run* const barrier = partial_barrier_between(a, b);
+    if (!early && barrier != nullptr) {
+      early = early_signal(a, *barrier);
+      if (early && !signals_only(*early->signal)) early.reset();  // EV-26 tells it
+    }
+    if (early) {
       if (early->stale) return;  // EV-10 tells it
+      // Drivers that let such a command wait for those before it are common, and no one may rely
+      // on it.
+      if (signals_only(*early->signal) && !level) level = severity::hazard;
       finding* made = look_.add_at(b.what->call, ev(0), "waits for a later command", level);
       if (made == nullptr) return;
       const std::string name = look_.name(*early->which);
+      const run& waiter = waits_for(b, *early->which) || barrier == nullptr ? b : *barrier;
       if (early->others) {
         made->message = fmt::format(
             "#{} waits for {}, which #{} and #{} signal. The first of them to be complete signals "
             "it; #{} may still be running then.",
-            number_of(b.what->call), name, number_of(early->signal->what->call),
+            number_of(waiter.what->call), name, number_of(early->signal->what->call),
             number_of(a.what->call), number_of(a.what->call));
       } else {
         made->message = fmt::format(
             "#{} waits for {}, which #{} signals. #{} was appended before that to the same list, "
             "but {} is not in-order: it may still be running when the event is signalled.",
-            number_of(b.what->call), name, number_of(early->signal->what->call),
+            number_of(waiter.what->call), name, number_of(early->signal->what->call),
             number_of(a.what->call), look_.name(*a.what->list));
       }
       describe(*made, found);
       made->calls.insert(made->calls.begin() + 1, {early->signal->what->call, "signals the event"});
       return;
     }
-    if (a.where == b.where && a.at < stream.last_partial_barrier &&
-        stream.last_partial_barrier < b.at) {
-      const bool ranges = stream.last_partial_barrier_is_ranges;
+    if (barrier != nullptr) {
+      const bool ranges = barrier->what->which == function::zeCommandListAppendMemoryRangesBarrier;
       finding* made = look_.add_at(b.what->call, ranges ? ev(27) : ev(26), "barrier", level);
       if (made == nullptr) return;
       made->message = fmt::format(
           "The barrier #{} between #{} and #{} has wait events, so it waits for those and not for "
           "#{}.",
-          number_of(stream.last_partial_barrier_call), number_of(a.what->call),
-          number_of(b.what->call), number_of(a.what->call));
+          number_of(barrier->what->call), number_of(a.what->call), number_of(b.what->call),
+          number_of(a.what->call));
       describe(*made, found);
       made->calls.insert(made->calls.begin() + 1,
-                         {stream.last_partial_barrier_call, "waits only for its events"});
+                         {barrier->what->call, "waits only for its events"});
       return;
     }
     // Drivers that run the lists of a queue one after the other are common, and no one may rely on
@@ -217,6 +247,13 @@ class order_rule_set final : public rule_set {
     made->message = fmt::format("#{} and #{} use the same memory, and nothing orders them: {}.",
                                 number_of(a.what->call), number_of(b.what->call), reason(a, b));
     describe(*made, found);
+  }
+
+  static const run* partial_barrier_between(const run& a, const run& b) {
+    const run* barrier = a.where->last_partial_barrier.get();
+    const bool between =
+        barrier != nullptr && a.where == b.where && a.at < barrier->at && barrier->at < b.at;
+    return between ? barrier : nullptr;
   }
 
   std::string reason(const run& a, const run& b) const {
@@ -233,6 +270,15 @@ class order_rule_set final : public rule_set {
     }
     return fmt::format("they are on {} and {}, and neither waits for an event of the other",
                        look_.name(*a.where), look_.name(*b.where));
+  }
+
+  static bool signals_only(const run& which) {
+    return which.what->which == function::zeCommandListAppendSignalEvent;
+  }
+
+  static bool waits_for(const run& which, const event& what) {
+    return std::any_of(which.what->waits.begin(), which.what->waits.end(),
+                       [&](const auto& wait) { return wait.which.get() == &what; });
   }
 
   // Why `b`, which waits for an event, does not come after `a`.
@@ -317,13 +363,28 @@ class order_rule_set final : public rule_set {
     made->calls.push_back({look_.current->number, "waits for any of them"});
   }
 
+  // "#8 to #22", "#3, #5 and #9".
   static std::string numbers(const std::vector<const run*>& runs, size_t from) {
-    std::string text;
+    constexpr size_t most = 6;
+    const auto number = [&](size_t i) { return number_of(runs[i]->what->call); };
+    std::vector<std::string> parts;
     for (size_t i = from; i < runs.size(); ++i) {
-      if (i >= from + 6) return text + ", …";
-      if (!text.empty()) text += i + 1 == runs.size() ? " and " : ", ";
-      text += fmt::format("#{}", number_of(runs[i]->what->call));
+      if (parts.size() == most) {
+        parts.emplace_back("…");
+        break;
+      }
+      const size_t first = i;
+      while (i + 1 < runs.size() && number(i + 1) == number(i) + 1) ++i;
+      if (i - first >= 2) {
+        parts.push_back(fmt::format("#{} to #{}", number(first), number(i)));
+      } else {
+        parts.push_back(fmt::format("#{}", number(first)));
+        i = first;
+      }
     }
+    std::string text;
+    for (size_t i = 0; i < parts.size(); ++i)
+      text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
     return text;
   }
 
@@ -334,29 +395,47 @@ class order_rule_set final : public rule_set {
     if (runs.empty() || runs.front()->at > signals.at) return;
     suspicion held{
         which.handle, look_.current->number, signals.what->call, signals.what->list->handle, {}};
+    const run* next = &signals;
     for (size_t i = static_cast<size_t>(signals.at - runs.front()->at); i-- > 0;) {
       const ref<run>& before = runs[i];
-      if (!before->started || !is_part_of(*before, signals)) break;
+      if (!before->started || !is_part_of(*before, *next, signals)) break;
       if (!complete(*before)) held.open.push_back(before);
       if (held.open.size() >= 64) break;
+      next = before.get();
     }
     if (held.open.empty()) return;
     std::reverse(held.open.begin(), held.open.end());
     suspects_[look_.current->thread] = std::move(held);
   }
 
-  // A copy or fill without an event of its own, into the memory that the last one writes to.
-  bool is_part_of(const run& before, const run& last) const {
+  // A copy or fill without an event of its own, into the memory that the one after it writes to.
+  bool is_part_of(const run& before, const run& next, const run& last) const {
     if (before.what->signal || before.what->which != last.what->which) return false;
     if (before.what->list != last.what->list || ordered(before, last)) return false;
-    const auto destination = [&](const run& which) -> const model::allocation* {
-      for (const auto& each : which.what->accesses) {
-        if (each.writes && each.certain) return look_.state.find_memory(each.region.first);
-      }
-      return nullptr;
-    };
-    const auto* into = destination(last);
-    return into != nullptr && into == destination(before);
+    const auto* a = destination(before);
+    const auto* b = destination(next);
+    if (a == nullptr || b == nullptr) return false;
+    const auto* memory = look_.state.find_memory(a->first);
+    if (memory != look_.state.find_memory(b->first)) return false;
+    return memory != nullptr || are_near(*a, *b);
+  }
+
+  static const byte_region* destination(const run& which) {
+    for (const auto& each : which.what->accesses) {
+      if (each.writes && each.certain) return &each.region;
+    }
+    return nullptr;
+  }
+
+  // Where an array of the host begins and ends is not known: pieces of one are rarely farther apart
+  // than this.
+  static bool are_near(const byte_region& a, const byte_region& b) {
+    constexpr uint64_t least_bytes = 4096;
+    const auto& first = a.first < b.first ? a : b;
+    const auto& second = a.first < b.first ? b : a;
+    if (second.first <= first.end()) return true;
+    const uint64_t length = std::min(first.end() - first.first, UINT64_MAX / 16);
+    return second.first - first.end() <= std::max(least_bytes, 16 * length);
   }
 
   void report_if_open(const suspicion& held) {

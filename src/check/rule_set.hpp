@@ -57,6 +57,7 @@ class inspection {
   shared_pools& shared;
   const uint32_t process;
   const call_view* current = nullptr;  // the call that is being looked at
+  bool cut_off = false;                // at the end: the process was killed, not done
 
   finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {
     return found_.add(rule, process, current->number, kind, level);

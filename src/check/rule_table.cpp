@@ -9,7 +9,8 @@ using enum severity;
 
 // By number, without gaps.
 constexpr std::array table = {
-    rule{ev(0), error, "An event is signalled before the work it stands for is complete",
+    rule{ev(0), error,
+         "Premature completion: an event is signalled before the work it stands for is done",
          "Only an in-order list makes each command complete before the next one starts. On any "
          "other list commands are started in order and complete in any order, so a signal on the "
          "last of several commands says nothing about the ones before it. An event that several "

@@ -112,10 +112,11 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
     if (progress && (out.calls & 0xffff) == 0) progress(out.calls, trace.calls());
   }
 
-  std::set<uint32_t> incomplete;
+  std::set<uint32_t> incomplete, cut_off;
   const auto& processes = trace.run().processes;
   for (uint32_t i = 0; i < processes.size(); ++i) {
     const auto& each = processes[i];
+    if (each.state == trace::process_state::cut_off) cut_off.insert(i);
     if (each.lost_calls == 0 && each.state != trace::process_state::stopped) continue;
     incomplete.insert(i);
     out.notes.push_back(fmt::format(
@@ -130,10 +131,15 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
         calls.missing_blocks()));
     for (uint32_t i = 0; i < processes.size(); ++i) incomplete.insert(i);
   }
+  if (!trace.damage().empty()) {
+    out.notes.emplace_back(
+        "the trace is damaged or was cut; what was waited for at its end is not judged");
+    for (uint32_t i = 0; i < processes.size(); ++i) incomplete.insert(i);
+  }
   if (calls.unreadable() > 0)
     out.notes.push_back(
         fmt::format("the arguments of {} calls cannot be read", calls.unreadable()));
-  out.findings = judge.finish(incomplete);
+  out.findings = judge.finish(incomplete, cut_off);
   return out;
 }
 

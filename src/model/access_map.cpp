@@ -1,6 +1,7 @@
 #include "model/access_map.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace zevent::model {
 namespace {
@@ -79,16 +80,13 @@ void access_map::compare(const entry& earlier, const entry& later, bool in_order
 void access_map::for_each_pending(
     uint64_t first, uint64_t end,
     const std::function<void(const run&, const memory_access&)>& visit) {
-  std::vector<std::pair<const run*, uint32_t>> visited;
+  std::set<std::pair<const run*, uint32_t>> visited;
   auto place = stretches_.upper_bound(first);
   if (place != stretches_.begin()) --place;
   for (; place != stretches_.end() && place->first < end; ++place) {
     if (place->second.end <= first) continue;
     for (const auto& each : place->second.entries) {
-      const std::pair<const run*, uint32_t> pair(each.who.get(), each.access);
-      if (complete(*each.who) || std::find(visited.begin(), visited.end(), pair) != visited.end())
-        continue;
-      visited.push_back(pair);
+      if (complete(*each.who) || !visited.emplace(each.who.get(), each.access).second) continue;
       if (overlap(each.what().region, {first, end - first})) visit(*each.who, each.what());
     }
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -33,19 +33,24 @@ class call_sequence {
     auto copy = spare_.empty() ? std::make_unique<call_view>() : std::move(spare_.back());
     if (!spare_.empty()) spare_.pop_back();
     *copy = call;
-    under_way_.emplace(call.end_ns, std::move(copy));
+    // Seldom more of them than there are threads.
+    auto place = under_way_.end();
+    while (place != under_way_.begin() && (*std::prev(place))->end_ns <= call.end_ns) --place;
+    under_way_.insert(place, std::move(copy));
   }
 
   void pass_ends_until(uint64_t time_ns) {
-    while (!under_way_.empty() && under_way_.begin()->first <= time_ns) {
-      auto ended = std::move(under_way_.extract(under_way_.begin()).mapped());
+    while (!under_way_.empty() && under_way_.back()->end_ns <= time_ns) {
+      auto ended = std::move(under_way_.back());
+      under_way_.pop_back();
       sink_.end(*ended);
       spare_.push_back(std::move(ended));
     }
   }
 
   Sink& sink_;
-  std::multimap<uint64_t, std::unique_ptr<call_view>> under_way_;  // by end
+  // The first to end is the last here; of those that end together, the one that began first.
+  std::vector<std::unique_ptr<call_view>> under_way_;
   std::vector<std::unique_ptr<call_view>> spare_;
 };
 

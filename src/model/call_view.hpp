@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -64,67 +64,122 @@ class call_view {
   bool succeeded() const { return did_return && result == 0; }
 
   // The function has the argument, and it is not a null pointer.
-  bool has(argument a) const { return given_[at(a)]; }
+  bool has(argument a) const { return given_.contains(a); }
   // A pointer that was null. What the function does not have at all is not null.
-  bool is_null(argument a) const { return null_[at(a)]; }
+  bool is_null(argument a) const { return null_.contains(a); }
   // The number or handle; 0 when there is none.
-  uint64_t operator[](argument a) const { return given_[at(a)] ? values_[at(a)] : 0; }
+  uint64_t operator[](argument a) const { return has(a) ? slots_[at(a)].value : 0; }
   // The elements of an array; empty when there is none.
   std::span<const uint64_t> list(argument a) const {
-    if (!given_[at(a)]) return {};
-    const auto where = lists_[at(a)];
-    return std::span(elements_).subspan(where.first, where.count);
+    if (!has(a)) return {};
+    const auto& where = slots_[at(a)];
+    return std::span(elements_).subspan(where.first_element, where.element_count);
   }
   // Bytes that are not numbers: an IPC handle, a module, a kernel argument.
   std::span<const std::byte> bytes(argument a) const {
-    return given_[at(a)] ? bytes_[at(a)] : std::span<const std::byte>{};
+    return has(a) ? slots_[at(a)].bytes : std::span<const std::byte>{};
+  }
+
+  call_view() = default;
+  // Only what is given is copied: of some hundred arguments a function has a handful. A copy has
+  // bytes of its own.
+  call_view(const call_view& other) { *this = other; }
+  call_view& operator=(const call_view& other) {
+    if (this == &other) return *this;
+    number = other.number;
+    which = other.which;
+    name = other.name;
+    process = other.process;
+    thread = other.thread;
+    start_ns = other.start_ns;
+    end_ns = other.end_ns;
+    result = other.result;
+    did_return = other.did_return;
+    given_ = other.given_;
+    null_ = other.null_;
+    elements_ = other.elements_;
+    size_t all_bytes = 0;
+    given_.for_each([&](size_t i) {
+      slots_[i] = other.slots_[i];
+      all_bytes += slots_[i].bytes.size();
+    });
+    if (all_bytes > 0) own_bytes(all_bytes);
+    return *this;
   }
 
   void clear() {
-    given_.reset();
-    null_.reset();
+    given_ = {};
+    null_ = {};
     elements_.clear();
   }
   void set(argument a, uint64_t value) {
-    given_.set(at(a));
-    values_[at(a)] = value;
-    lists_[at(a)] = {};
-    bytes_[at(a)] = {};
+    given_.add(a);
+    slots_[at(a)] = {value, {}, 0, 0};
   }
-  void set_null(argument a) { null_.set(at(a)); }
+  void set_null(argument a) { null_.add(a); }
   void set_list(argument a, std::span<const uint64_t> elements) {
     begin_list(a);
     for (const auto each : elements) add_element(a, each);
   }
   void begin_list(argument a) {
     set(a, 0);
-    lists_[at(a)] = {elements_.size(), 0};
+    slots_[at(a)].first_element = static_cast<uint32_t>(elements_.size());
   }
   // Of the list begun last.
   void add_element(argument a, uint64_t element) {
     elements_.push_back(element);
-    ++lists_[at(a)].count;
+    ++slots_[at(a)].element_count;
   }
   // The bytes stay the caller's. As a number they are the first eight of them.
   void set_bytes(argument a, std::span<const std::byte> bytes) {
     uint64_t first = 0;
     if (!bytes.empty()) std::memcpy(&first, bytes.data(), std::min(bytes.size(), sizeof(first)));
     set(a, first);
-    bytes_[at(a)] = bytes;
+    slots_[at(a)].bytes = bytes;
   }
 
  private:
-  struct stretch {
-    size_t first = 0;
-    size_t count = 0;
-  };
   static constexpr size_t at(argument a) { return static_cast<size_t>(a); }
 
-  std::bitset<argument_count> given_, null_;
-  std::array<uint64_t, argument_count> values_{};
-  std::array<stretch, argument_count> lists_{};
-  std::array<std::span<const std::byte>, argument_count> bytes_{};
+  class argument_set {
+   public:
+    bool contains(argument a) const { return (words_[at(a) / 64] >> (at(a) % 64) & 1) != 0; }
+    void add(argument a) { words_[at(a) / 64] |= uint64_t{1} << (at(a) % 64); }
+    template <typename Visit>
+    void for_each(Visit&& visit) const {
+      for (size_t i = 0; i < words_.size(); ++i) {
+        for (uint64_t left = words_[i]; left != 0; left &= left - 1)
+          visit(i * 64 + static_cast<size_t>(std::countr_zero(left)));
+      }
+    }
+
+   private:
+    std::array<uint64_t, argument_count / 64 + 1> words_{};
+  };
+
+  struct slot {
+    uint64_t value = 0;
+    std::span<const std::byte> bytes;
+    uint32_t first_element = 0;  // of elements_
+    uint32_t element_count = 0;
+  };
+
+  void own_bytes(size_t all) {
+    std::vector<std::byte> copies;
+    copies.reserve(all);  // so that none moves
+    given_.for_each([&](size_t i) {
+      const auto bytes = slots_[i].bytes;
+      if (bytes.empty()) return;
+      copies.insert(copies.end(), bytes.begin(), bytes.end());
+      slots_[i].bytes = std::span<const std::byte>(copies).last(bytes.size());
+    });
+    owned_bytes_ = std::move(copies);
+  }
+
+  argument_set given_, null_;
+  std::array<slot, argument_count> slots_;  // those that are not given hold anything
   std::vector<uint64_t> elements_;
+  std::vector<std::byte> owned_bytes_;
 };
 
 }  // namespace zevent::model

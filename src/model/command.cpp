@@ -1,5 +1,7 @@
 #include "model/command.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace zevent::model {
@@ -34,6 +36,54 @@ std::string_view name_of(object_kind kind) {
       return "memory";
   }
   return "object";
+}
+
+std::string describe(const command& which) {
+  using enum function;
+  const auto with_bytes = [&](std::string_view does) {
+    const auto written = std::find_if(which.accesses.begin(), which.accesses.end(),
+                                      [](const memory_access& each) { return each.writes; });
+    if (written == which.accesses.end()) return std::string(does);
+    const auto& region = written->region;
+    if (region.contiguous()) return fmt::format("{} {} bytes", does, region.row_bytes);
+    return fmt::format("{} {} x {} x {} bytes", does, region.row_bytes, region.rows, region.slices);
+  };
+  if (is_launch(which.which)) {
+    std::string text = "launch";
+    for (const auto& each : which.kernels) text += " " + each->name;
+    return text;
+  }
+  switch (which.which) {
+    case zeCommandListAppendMemoryCopy:
+    case zeCommandListAppendMemoryCopyWithParameters:
+    case zeCommandListAppendMemoryCopyFromContext:
+    case zeCommandListAppendMemoryCopyRegion:
+      return with_bytes("copy");
+    case zeCommandListAppendMemoryFill:
+    case zeCommandListAppendMemoryFillWithParameters:
+      return with_bytes("fill");
+    case zeCommandListAppendBarrier:
+    case zeCommandListAppendMemoryRangesBarrier:
+      return "barrier";
+    case zeCommandListAppendWriteGlobalTimestamp:
+      return "write timestamp";
+    case zeCommandListAppendQueryKernelTimestamps:
+      return "query timestamps";
+    case zeCommandListAppendSignalEvent:
+      return "signal event";
+    case zeCommandListAppendEventReset:
+      return "reset event";
+    case zeCommandListAppendWaitOnEvents:
+      return "wait on events";
+    case zeCommandListAppendHostFunction:
+      return "host function";
+    default: {
+      constexpr std::string_view prefix = "zeCommandListAppend";
+      const auto name = name_of(which.which);
+      if (name.empty()) return "command";
+      return std::string(name.starts_with(prefix) ? name.substr(prefix.size()) : name);
+    }
+  }
 }
 
 bool complete(const run& r) {

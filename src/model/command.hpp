@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "model/byte_region.hpp"
@@ -48,6 +49,9 @@ struct command : counted {
   }
 };
 
+// "launch add", "copy 4096 bytes", "barrier".
+std::string describe(const command& which);
+
 // One execution of a command.
 struct run : counted {
   ref<command> what;
@@ -91,10 +95,11 @@ struct stream : counted {
   // Not known to be complete, oldest first; the first `started` of them have started.
   std::deque<ref<run>> runs;
   size_t started = 0;
-  // Barriers with wait events, which wait for nothing else.
-  position last_partial_barrier = 0;
-  call_number last_partial_barrier_call = no_call;
-  bool last_partial_barrier_is_ranges = false;
+  // The last barrier with wait events, which waits for nothing else.
+  ref<run> last_partial_barrier;
+  // The end of the chain of the last barrier or wait, which what comes next may carry on.
+  ref<timeline> tail;
+  position tail_at = 0;
 
   bool blocked() const { return started < runs.size(); }
   // Not complete as far as the host knows.

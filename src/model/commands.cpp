@@ -203,16 +203,22 @@ void process_model::append_lists(const call_view& call) {
   signals->list = waits->list;
   signals->in_order = waits->in_order;
   signals->signal = std::exchange(waits->signal, {});
-  executor_.submit(waits, where, where->chain, call.number, 1);
-  executor_.start(*where);
+  if (!waits->waits.empty()) {
+    executor_.submit(waits, where, where->chain, call.number, 1);
+    executor_.start(*where);
+  }
   if (outer->in_order) executor_.fence_off(*where);
   for (const auto handle : call.list(phCommandLists)) {
     if (command_list* inner = lists.find_alive(handle); inner != nullptr && !inner->immediate)
       run_list(*inner, where, call.number);
   }
-  bind_signal(signals);
-  executor_.submit(signals, where, where->chain, call.number, 1);
-  executor_.start(*where);
+  if (signals->signal) {
+    bind_signal(signals);
+    executor_.submit(signals, where, where->chain, call.number, 1);
+    executor_.start(*where);
+  } else if (outer->in_order) {
+    executor_.fence_off(*where);
+  }
 }
 
 void process_model::execute(const call_view& call) {

@@ -32,6 +32,11 @@ void park(std::vector<ref<stream>>& parked, const ref<stream>& where) {
   if (std::find(parked.begin(), parked.end(), where) == parked.end()) parked.push_back(where);
 }
 
+// What follows it on its stream does not start before it is complete.
+bool holds_back(const command& what) {
+  return what.is_barrier() || what.which == function::zeCommandListAppendWaitOnEvents;
+}
+
 bool flushes_beyond_list(const event& which) {
   return (which.signal_scope & (ZE_EVENT_SCOPE_FLAG_SUBDEVICE | ZE_EVENT_SCOPE_FLAG_DEVICE |
                                 ZE_EVENT_SCOPE_FLAG_HOST)) != 0;
@@ -56,6 +61,7 @@ ref<stream> executor::open_stream(bool in_order) {
 void executor::close_stream(stream& ended) {
   force(ended, ended.line->last);
   learn(ended, ended.line->last);
+  ended.last_partial_barrier = {};
   std::erase_if(streams_, [&](const ref<stream>& each) { return each.get() == &ended; });
 }
 
@@ -63,6 +69,7 @@ void executor::clear() {
   for (const auto& each : streams_) {
     each->runs.clear();
     each->started = 0;
+    each->last_partial_barrier = {};
   }
   streams_.clear();
   woken_.clear();
@@ -166,21 +173,24 @@ void executor::start(const ref<run>& r) {
 
   // Commands start in the order of the stream, so what one of them has waited for has come before
   // all that follow. Only a relaxed list may move commands past one that waits.
-  const bool moves_floor =
-      !what.relaxed || what.is_barrier() || what.which == function::zeCommandListAppendWaitOnEvents;
+  const bool moves_floor = !what.relaxed || holds_back(what);
   r->before = join(where.floor, waited);
-  if (what.is_barrier()) {
-    if (what.waits.empty()) {
-      r->before = join(r->before, clock_entry{where.line, r->at - 1, r->at - 1});
-    } else {
-      where.last_partial_barrier = r->at;
-      where.last_partial_barrier_call = what.call;
-      where.last_partial_barrier_is_ranges =
-          what.which == function::zeCommandListAppendMemoryRangesBarrier;
-    }
-  }
+  const bool full_barrier = what.is_barrier() && what.waits.empty();
+  if (full_barrier) r->before = join(r->before, clock_entry{where.line, r->at - 1, r->at - 1});
+  if (what.is_barrier() && !full_barrier) where.last_partial_barrier = r;
   if (moves_floor) where.floor = r->before;
   enter_chain(*r);
+  // What follows a barrier or a wait starts only when that is complete itself.
+  if (full_barrier) {
+    where.floor = join(where.floor, clock_entry{where.line, r->at, r->at});
+  } else if (holds_back(what) && r->chain) {
+    // What it waited for without seeing it stays unseen.
+    const auto before = look(r->before, *r->chain);
+    const auto seen = before.visible == before.ordered ? r->chain_at : before.visible;
+    where.floor = join(where.floor, clock_entry{r->chain, r->chain_at, seen});
+    where.tail = r->chain;
+    where.tail_at = r->chain_at;
+  }
   r->started = true;
 
   told_.starting(*r);
@@ -195,18 +205,22 @@ void executor::start(const ref<run>& r) {
 }
 
 void executor::enter_chain(run& r) {
+  const auto& what = *r.what;
   if (r.next_chain) {
     r.chain = std::move(r.next_chain);
-  } else if (r.what->signal) {
+  } else if (what.signal || (holds_back(what) && !what.waits.empty())) {
     // Waits for the end of a chain: carries it on. So a row of commands that wait for one another
     // is one chain, however long.
-    for (size_t i = 0; i < r.what->waits.size() && !r.chain; ++i) {
-      const auto& wait = r.what->waits[i];
+    for (size_t i = 0; i < what.waits.size() && !r.chain; ++i) {
+      const auto& wait = what.waits[i];
       if (wait.bound || wait.which->signals.size() != 1) continue;
       const auto& before = wait.which->signals.front();
       if (!before->what->in_order && before->chain && before->chain->last == before->chain_at)
         r.chain = before->chain;
     }
+    auto& where = *r.where;
+    if (!r.chain && where.tail && where.tail->last == where.tail_at && !what.relaxed)
+      r.chain = where.tail;
     if (!r.chain) r.chain = new_timeline();
   }
   if (r.chain) r.chain_at = ++r.chain->last;

@@ -8,9 +8,8 @@ constexpr size_t chunks = 4;
 enum class signal_on { all_but_first, last, barrier_after };
 
 // A copy in chunks, as a strided copy is made, and one event for all of it.
-void copy_in_chunks(machine& m, ze_command_list_handle_t list, signal_on where) {
+void copy_in_chunks(machine& m, ze_command_list_handle_t list, signal_on where, char* to) {
   const auto event = new_event(new_pool(m));
-  char* to = new_host_memory(m, chunks * page);
   const char* from = new_memory(m, chunks * page);
   for (size_t i = 0; i < chunks; ++i) {
     const bool signals = where == signal_on::all_but_first ? i > 0
@@ -24,6 +23,35 @@ void copy_in_chunks(machine& m, ze_command_list_handle_t list, signal_on where) 
   void* next = nullptr;
   MUST(zeMemAllocDevice(m.context, &desc, page, 64, m.device, &next));
   finish(list);
+}
+
+void copy_in_chunks(machine& m, ze_command_list_handle_t list, signal_on where) {
+  copy_in_chunks(m, list, where, new_host_memory(m, chunks * page));
+}
+
+// Into memory that the driver has not allocated.
+void copy_to_array(machine& m, ze_command_list_handle_t list, signal_on where) {
+  static char array[chunks * page];
+  copy_in_chunks(m, list, where, array);
+}
+
+// The same on a list that is executed by a queue.
+void execute_chunks(machine& m, signal_on where) {
+  static char array[chunks * page];
+  const auto queue = new_queue(m);
+  const auto list = new_list(m);
+  const auto event = new_event(new_pool(m));
+  const char* from = new_memory(m, chunks * page);
+  for (size_t i = 0; i < chunks; ++i) {
+    const bool signals = where == signal_on::last && i + 1 == chunks;
+    copy(list, array + i * page, from + i * page, page, signals ? event : nullptr);
+  }
+  if (where == signal_on::barrier_after) barrier(list, event);
+  close(list);
+  execute(queue, list);
+  wait(event);
+  new_memory(m);
+  finish(queue);
 }
 
 // Another list reads what the chunks have written.
@@ -168,6 +196,10 @@ program_list order_programs() {
        [](machine& m) { copy_in_chunks(m, new_in_order_immediate(m), signal_on::barrier_after); }},
       {"0-last", [](machine& m) { copy_in_chunks(m, new_immediate(m), signal_on::last); },
        [](machine& m) { copy_in_chunks(m, new_in_order_immediate(m), signal_on::last); }},
+      {"0-last-array", [](machine& m) { copy_to_array(m, new_immediate(m), signal_on::last); },
+       [](machine& m) { copy_to_array(m, new_immediate(m), signal_on::barrier_after); }},
+      {"0-last-queue", [](machine& m) { execute_chunks(m, signal_on::last); },
+       [](machine& m) { execute_chunks(m, signal_on::barrier_after); }},
       {"0-device", [](machine& m) { read_chunks(m, false); },
        [](machine& m) { read_chunks(m, true); }},
       {"22", [](machine& m) { copy_across_lists(m, 0); },

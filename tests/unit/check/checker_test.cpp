@@ -199,10 +199,9 @@ class mutable_lists : public checked_program {
     return made;
   }
   void replace_signal(handle of, handle event) {
-    program.call(function::zeCommandListUpdateMutableCommandSignalEventExp,
-                 {{argument::hCommandList, of},
-                  {argument::commandId, 7},
-                  {argument::hSignalEvent, event}});
+    program.call(
+        function::zeCommandListUpdateMutableCommandSignalEventExp,
+        {{argument::hCommandList, of}, {argument::commandId, 7}, {argument::hSignalEvent, event}});
   }
   handle list = mutable_list();
   handle queue = program.queue(context, device);
@@ -436,6 +435,176 @@ TEST_F(waits_of_the_host, for_the_last_chunk_alone_are_not) {
   program.synchronise(event);
   program.free(context, b);
   EXPECT_EQ(broken(), "EV-0 EV-44");
+}
+
+constexpr uint64_t array = 0x7f00'0000'0000;  // of the host, unknown to the driver
+
+TEST_F(waits_of_the_host, for_the_last_row_of_an_array_say_nothing_about_the_others) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  for (uint64_t i = 0; i < 16; ++i)
+    program.copy(list, array + i * 6000, a, 4096, {.signal = i == 15 ? event : 0});
+  program.synchronise(event);
+  program.host_reset(event);
+  program.barrier(list, {.signal = event});
+  ASSERT_EQ(broken(), "EV-0");
+  EXPECT_NE(findings[0].message.find("#8 to #22"), std::string::npos) << findings[0].message;
+}
+
+TEST_F(waits_of_the_host,
+       for_the_last_row_are_right_when_the_list_is_synchronised_before_it_is_used) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.copy(list, array, a, 4096);
+  program.copy(list, array + 4096, a, 4096, {.signal = event});
+  program.synchronise(event);
+  program.host_reset(event);
+  program.destroy_event(event);
+  program.synchronise_list(list);
+  program.barrier(list);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(waits_of_the_host, for_one_of_two_arrays_that_lie_far_apart_are_right) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.copy(list, array, a, 4096);
+  program.copy(list, array + (64 << 20), a, 4096, {.signal = event});
+  program.synchronise(event);
+  program.barrier(list);
+  EXPECT_EQ(broken(), "");
+}
+
+class what_is_known_at_the_end : public checked_program {
+ protected:
+  handle queue = program.queue(context, device);
+  handle list = program.list(context, device);
+  handle first = program.event(pool, 0), last = program.event(pool, 1);
+
+  void execute() {
+    program.close(list);
+    program.execute(queue, {list});
+  }
+};
+
+TEST_F(what_is_known_at_the_end, includes_a_barrier_that_the_last_command_comes_after) {
+  program.copy(list, b, a, 4096, {.signal = first});
+  program.barrier(list);
+  program.copy(list, c, b, 4096, {.signal = last});
+  execute();
+  program.synchronise(last);
+  program.reset_list(list);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(what_is_known_at_the_end, includes_a_wait_that_the_last_command_comes_after) {
+  program.copy(list, b, a, 4096, {.signal = first});
+  program.wait(list, {first});
+  program.copy(list, c, b, 4096, {.signal = last});
+  execute();
+  program.synchronise(last);
+  program.destroy_event(first);
+  program.reset_list(list);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(what_is_known_at_the_end, does_not_include_what_comes_after) {
+  program.copy(list, b, a, 4096, {.signal = first});
+  program.barrier(list);
+  execute();
+  program.synchronise(first);
+  program.reset_list(list);
+  EXPECT_EQ(broken(), "EV-36");
+}
+
+TEST_F(what_is_known_at_the_end, includes_lists_that_were_appended_to_an_immediate_one) {
+  const auto outer = program.immediate_list(context, device);
+  program.copy(list, b, a, 4096, {.signal = last});
+  program.close(list);
+  program.call(function::zeCommandListImmediateAppendCommandListsExp, [&](model::call_view& call) {
+    call.set(argument::hCommandList, outer);
+    call.set(argument::numCommandLists, 1);
+    call.set_list(argument::phCommandLists, std::vector{list});
+  });
+  program.synchronise(last);
+  program.reset_list(list);
+  program.call(function::zeCommandListDestroy, {{argument::hCommandList, outer}});
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(what_is_known_at_the_end, of_a_wait_is_enough_to_reset_its_event_after_it) {
+  program.signal(list, first);
+  program.wait(list, {first});
+  program.reset(list, first);
+  execute();
+  program.synchronise_queue(queue);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(what_is_known_at_the_end, of_another_list_is_seen_only_through_an_event_with_a_scope) {
+  const auto one = program.immediate_list(context, device);
+  const auto other = program.immediate_list(context, device);
+  const auto narrow = program.event(pool, 2, 0);
+  program.copy(one, b, a, 4096, {.signal = narrow});
+  program.wait(other, {narrow});
+  program.copy(other, c, b, 4096);
+  program.synchronise_list(one);
+  program.synchronise_list(other);
+  EXPECT_EQ(broken(), "EV-22");
+}
+
+TEST_F(what_is_known_at_the_end, a_signal_command_does_not_wait_for_the_copy_before_it) {
+  program.copy(list, b, a, 4096);
+  program.signal(list, first);
+  program.barrier(list, {.waits = {first}});
+  program.copy(list, c, b, 4096);
+  execute();
+  program.synchronise_queue(queue);
+  ASSERT_EQ(broken(), "EV-0");
+  EXPECT_EQ(findings[0].level, severity::hazard);
+}
+
+class killed_programs : public checked_program {
+ protected:
+  std::string broken_when_killed() {
+    findings = judge.finish({}, {0});
+    return findings.empty()
+               ? ""
+               : fmt::format("{} {}", to_text(findings[0].level), to_text(findings[0].rule));
+  }
+};
+
+TEST_F(killed_programs, may_have_had_the_signal_still_before_them) {
+  program.barrier(program.immediate_list(context, device), {.waits = {program.event(pool)}});
+  EXPECT_EQ(broken_when_killed(), "note EV-12");
+}
+
+TEST_F(killed_programs, that_polled_in_vain_are_stuck) {
+  const auto list = program.immediate_list(context, device);
+  const auto gate = program.event(pool, 0), done = program.event(pool, 1);
+  program.barrier(list, {.signal = done, .waits = {gate}});
+  program.returns(ZE_RESULT_NOT_READY).query(done);
+  EXPECT_EQ(broken_when_killed(), "error EV-12");
+}
+
+TEST_F(threads_and_times, what_the_recorder_takes_to_keep_memory_is_not_the_driver_s) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.copy(list, b, a, 4096, {.signal = event});
+  const trace::memory_note notes[] = {{.call = {}, .address = 0x1000, .bytes = 65536}};
+  model::call_view call;
+  call.number = model::call_number{100};
+  call.which = function::zeCommandListAppendBarrier;
+  call.name = name_of(call.which);
+  call.set(argument::hCommandList, list);
+  for (const uint64_t took_ns : {400'000u, 40'000'000u}) {
+    call.start_ns = took_ns * 10;
+    call.end_ns = call.start_ns + took_ns;
+    judge.add(call, UINT64_MAX, notes);
+  }
+  ASSERT_EQ(broken(), "EV-70");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find("40.0 ms"), std::string::npos) << findings[0].message;
 }
 
 }  // namespace
