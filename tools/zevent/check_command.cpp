@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "base/terminal.hpp"
@@ -31,6 +33,7 @@ struct check_line {
   std::vector<std::string> only, ignored;
   std::string least = "performance";
   std::string suppressions;
+  bool to_stderr = false;
   std::string output;
   std::string blocking, overrun;
   bool json = false;
@@ -103,38 +106,53 @@ result<check::selection> selection_of(check_line& line) {
   return wanted;
 }
 
-// Calls as `zevent show` prints them, by number.
+// The calls that findings speak of, as `zevent show` prints them. Each block of the trace is
+// unpacked once.
 class call_printer {
  public:
-  explicit call_printer(const trace::trace_file& trace) : trace_(trace), text_(trace, {}) {}
+  call_printer(const trace::trace_file& trace, const std::vector<check::finding>& findings) {
+    std::set<trace::call_number> wanted;
+    for (const auto& each : findings) {
+      wanted.insert(each.call);
+      for (const auto& involved : each.calls) wanted.insert(involved.call);
+    }
+    const report::call_text printed(trace, {});
+    std::optional<trace::call_reader> reader;
+    size_t block = 0;
+    for (const auto number : wanted) {
+      if (!reader || trace.block_of(number) != block) reader.emplace(trace, number);
+      block = trace.block_of(number);
+      const trace::call* call = reader->next();
+      while (call != nullptr && call->number < number) call = reader->next();
+      if (call == nullptr || call->number != number) {
+        reader.reset();
+        continue;
+      }
+      lines_[number] = {printed.line(*call, reader->arguments()),
+                        std::string(trace.function(*call).name)};
+    }
+  }
 
-  std::string text(trace::call_number number) {
-    return with_call(number, [&](const trace::call& call, trace::call_arguments arguments) {
-      return text_.line(call, arguments);
-    });
-  }
-  std::string function(trace::call_number number) {
-    return with_call(number, [&](const trace::call& call, trace::call_arguments) {
-      return std::string(trace_.function(call).name);
-    });
-  }
+  const std::string& text(trace::call_number number) const { return line(number).text; }
+  const std::string& function(trace::call_number number) const { return line(number).function; }
 
  private:
-  template <typename Use>
-  std::string with_call(trace::call_number number, Use&& use) {
-    trace::call_reader reader(trace_, number);
-    const trace::call* call = reader.next();
-    if (call == nullptr || call->number != number) return "(this call cannot be read)";
-    return use(*call, reader.arguments());
+  struct printed_call {
+    std::string text, function;
+  };
+
+  const printed_call& line(trace::call_number number) const {
+    static const printed_call unreadable{"(this call cannot be read)", ""};
+    const auto found = lines_.find(number);
+    return found != lines_.end() ? found->second : unreadable;
   }
 
-  const trace::trace_file& trace_;
-  report::call_text text_;
+  std::map<trace::call_number, printed_call> lines_;
 };
 
 result<void> write_report(const check_line& line, const std::string& text) {
   if (line.output.empty()) {
-    fmt::print("{}", text);
+    fmt::print(line.to_stderr ? stderr : stdout, "{}", text);
     return {};
   }
   std::ofstream file(line.output, std::ios::binary);
@@ -152,7 +170,7 @@ int check_file(const check_line& line, const check::selection& wanted, const fs:
                                     [&](uint64_t done, uint64_t all) { bar.update(done, all); });
   checked.notes.insert(checked.notes.begin(), opened->warnings.begin(), opened->warnings.end());
 
-  call_printer printer(opened->trace);
+  const call_printer printer(opened->trace, checked.findings);
   std::erase_if(checked.findings, [&](const check::finding& each) {
     return !selects(wanted, each, printer.function(each.call));
   });
@@ -167,8 +185,9 @@ int check_file(const check_line& line, const check::selection& wanted, const fs:
     text = check::as_json(input);
   } else {
     const bool to_terminal = line.output.empty();
-    text = check::as_text(input, {to_terminal && wants_colour(stdout),
-                                  to_terminal ? terminal_width(stdout, 100) : 100});
+    FILE* const stream = line.to_stderr ? stderr : stdout;
+    text = check::as_text(input, {to_terminal && wants_colour(stream),
+                                  to_terminal ? terminal_width(stream, 100) : 100});
   }
   if (const auto written = write_report(line, text); !written)
     return complain("check", written.error(), exit_not_checked);
@@ -179,27 +198,44 @@ int check_file(const check_line& line, const check::selection& wanted, const fs:
 }
 
 // Records the program with this very tool and checks what came of it.
-int check_program(const check_line& line, const check::selection& wanted,
-                  const std::vector<std::string>& program) {
+struct checked_run {
+  launch::program_end end;
+  int status = exit_not_checked;  // of the check
+};
+
+result<checked_run> record_and_check(const check_line& line, const check::selection& wanted,
+                                     const std::vector<std::string>& recording,
+                                     const launch::environment_changes& changes,
+                                     const std::vector<std::string>& program) {
   const temporary_folder folder;
-  if (folder.path().empty())
-    return complain("check", {"cannot make a temporary folder"}, exit_not_checked);
+  if (folder.path().empty()) return fail("cannot make a temporary folder");
   const fs::path trace = folder.path() / "trace.zev";
   std::error_code error;
   const auto self = fs::read_symlink("/proc/self/exe", error);
-  std::vector<std::string> command = {self.string(), "record",       "--quiet",
-                                      "--output",    trace.string(), "--"};
+  std::vector<std::string> command = {self.string(), "record", "--quiet", "--output",
+                                      trace.string()};
+  command.insert(command.end(), recording.begin(), recording.end());
+  command.emplace_back("--");
   command.insert(command.end(), program.begin(), program.end());
-  const auto end = launch::run_program(command, {});
-  if (!end) return complain("check", end.error(), exit_not_checked);
-  if (!fs::exists(trace, error)) {
-    return complain("check", {fmt::format("{} left no recording", program.front())},
-                    exit_not_checked);
+  const auto end = launch::run_program(command, changes);
+  if (!end) return tl::unexpected(end.error());
+  checked_run out{*end, exit_not_checked};
+  if (fs::exists(trace, error)) {
+    out.status = check_file(line, wanted, trace, fs::path(program.front()).filename().string());
+  } else {
+    complain("check", {fmt::format("{} left no recording", program.front())}, exit_not_checked);
   }
-  if (end->exit_status != 0)
+  return out;
+}
+
+int check_program(const check_line& line, const check::selection& wanted,
+                  const std::vector<std::string>& program) {
+  const auto run = record_and_check(line, wanted, {}, {}, program);
+  if (!run) return complain("check", run.error(), exit_not_checked);
+  if (run->end.exit_status != 0 && run->status != exit_not_checked)
     fmt::print(stderr, "zevent: check: {} ended with status {}\n", program.front(),
-               end->exit_status);
-  return check_file(line, wanted, trace, fs::path(program.front()).filename().string());
+               run->end.exit_status);
+  return run->status;
 }
 
 // What is to be checked: the words from the first that is no option on. A trace may have options
@@ -242,6 +278,17 @@ int check(CLI::App& app, check_line& line) {
 }
 
 }  // namespace
+
+int run_checked(const std::vector<std::string>& recording,
+                const launch::environment_changes& changes,
+                const std::vector<std::string>& program) {
+  check_line line;
+  line.to_stderr = true;
+  const auto run = record_and_check(line, {}, recording, changes, program);
+  if (!run) return complain("run", run.error(), exit_not_checked);
+  if (run->end.exit_status != 0) launch::end_like(run->end);
+  return run->status;
+}
 
 action declare_check(CLI::App& line) {
   auto options = std::make_shared<check_line>();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/way_in.hpp"
 
 namespace CLI {
 class App;
@@ -33,6 +34,13 @@ action declare_repro(CLI::App& line);
 action declare_run(CLI::App& line);
 action declare_show(CLI::App& line);
 action declare_summary(CLI::App& line);
+
+// `zevent run --check`: records the program, with these options of `zevent record` and these
+// changes to its environment, and checks the recording when it has ended. The report goes to
+// stderr. The status is the program's own unless that is 0, then that of `zevent check`.
+int run_checked(const std::vector<std::string>& recording,
+                const launch::environment_changes& changes,
+                const std::vector<std::string>& program);
 
 // Exit statuses besides the verb's own.
 inline constexpr int exit_usage = 2;

@@ -22,6 +22,7 @@ struct run_options {
   uint64_t sweep_runs = 200;
   std::string seed;
   uint64_t timeout_s = 60;
+  bool check = false;
 };
 
 launch::way_choice choose(const run_options& options, const std::string& program) {
@@ -49,9 +50,13 @@ result<launch::environment_changes> environment_of(const run_options& options,
     fmt::print(stderr, "zevent: {} runs by the way '{}': {}\n", program,
                launch::name_of(choice.way), choice.reason);
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  auto changes = launch::environment_for(
-      choice.way, *files,
-      library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
+  launch::environment_changes changes;
+  // The recorder finds its own way to the driver.
+  if (!options.check) {
+    changes = launch::environment_for(
+        choice.way, *files,
+        library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
+  }
   if (!faults->empty()) changes.emplace_back("ZEVENT_FAULTS", *faults);
   if (!options.seed.empty()) changes.emplace_back("ZEVENT_CHAOS", options.seed);
   return changes;
@@ -136,6 +141,8 @@ int run(const CLI::App& line, const run_options& options) {
   const auto changes = environment_of(options, command->front());
   if (!changes) return complain("run", changes.error(), exit_usage);
   if (!options.sweep.empty()) return run_sweep(options, *command, *changes);
+  if (options.check)
+    return run_checked({"--driver", "software", "--way", options.way}, *changes, *command);
   if (options.chaos_seeds > 0) return run_under_chaos(options, *command, *changes);
 
   const auto problem = launch::become_program(*command, *changes);
@@ -157,7 +164,10 @@ action declare_run(CLI::App& line) {
       "status then: 0 never bad, 1 bad under chaos, 2 could not try.\n\n"
       "With --sweep=FAULT the program runs with the fault at its first occasion, then at its\n"
       "second, and so on: every error path once. Exit status then: 0 it ended each time, 1 it\n"
-      "crashed or hung, 2 could not try.");
+      "crashed or hung, 2 could not try.\n\n"
+      "With --check the run is recorded, and when it has ended 'zevent check' says on stderr\n"
+      "what it did wrong. Exit status then: the program's unless it is 0; else 0 no errors\n"
+      "found, 1 errors found, 2 could not check.");
   line.add_option("--way", options->way, "auto, loader or direct")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
@@ -171,15 +181,19 @@ action declare_run(CLI::App& line) {
       ->default_str("text")
       ->check(CLI::IsMember({"text", "markdown"}))
       ->type_name("");
-  line.add_option("--chaos", options->chaos_seeds, "try the program under N seeds")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
-      ->type_name("N");
-  line.add_option("--sweep", options->sweep, "try the program with this fault at each occasion")
-      ->type_name("FAULT");
+  auto* chaos = line.add_option("--chaos", options->chaos_seeds, "try the program under N seeds")
+                    ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
+                    ->type_name("N");
+  auto* sweep =
+      line.add_option("--sweep", options->sweep, "try the program with this fault at each occasion")
+          ->type_name("FAULT");
   line.add_option("--runs", options->sweep_runs, "how many occasions --sweep tries at most")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
       ->capture_default_str()
       ->type_name("N");
+  line.add_flag("--check", options->check, "check what the program did, when it has ended")
+      ->excludes(chaos)
+      ->excludes(sweep);
   line.add_option("--seed", options->seed, "run once under chaos with this seed")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX).description(""))
       ->type_name("SEED");

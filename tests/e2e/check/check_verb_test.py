@@ -1,0 +1,281 @@
+"""`zevent check` as a user runs it.
+
+    check_verb_test.py CASE ZEVENT EXAMPLES_FOLDER RULE_PROGRAMS
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+zevent, examples, rule_programs = "", "", ""
+
+# How long a call takes depends on the machine.
+UNTIMED = ["--ignore", "EV-70", "--ignore", "EV-71", "--ignore", "EV-72"]
+
+
+def run(*words, status=None, environment=None):
+    done = subprocess.run(
+        [zevent, *map(str, words)],
+        env=dict(os.environ, **(environment or {})),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    if status is not None and done.returncode != status:
+        print("zevent", *words)
+        print(done.stdout + done.stderr)
+        sys.exit(f"ended with {done.returncode}, expected {status}")
+    return done
+
+
+def expect(holds, what, *shown):
+    if not holds:
+        print(*shown, sep="\n")
+        sys.exit(f"FAILED: {what}")
+
+
+def findings_of(*words, environment=None):
+    done = run("check", "--json", *words, environment=environment)
+    expect(done.returncode in (0, 1), f"check {words} could not check", done.stderr)
+    # The program's own output comes first.
+    return json.loads(done.stdout[done.stdout.index("{\n") :])["findings"]
+
+
+def record(folder, *program, environment=None):
+    trace = pathlib.Path(folder) / "trace.zev"
+    run("record", "-q", "--driver", "software", "-o", trace, "--", *program,
+        environment=environment)
+    expect(trace.exists(), f"{program} was not recorded")
+    return trace
+
+
+def case_examples():
+    """What each example does wrong on purpose is found, and nothing else in any of them."""
+    expected = {
+        "hello_event": set(),
+        "device_info": set(),
+        "strided_copy": set(),
+        "counter_events": set(),
+        "blocking_query": set(),
+        "early_signal_copy all-but-first": {"EV-0"},
+        "early_signal_copy last": {"EV-0"},
+        "early_signal_copy library": set(),
+        "missing_barrier wrong": {"EV-25"},
+        "missing_barrier right": set(),
+        "reset_race wrong": {"EV-11"},
+        "reset_race right": set(),
+        "counter_wrong_list wrong": {"EV-48"},
+        "counter_wrong_list right": set(),
+    }
+    for words, rules in expected.items():
+        name, *arguments = words.split()
+        found = findings_of(*UNTIMED, "--", f"{examples}/{name}", *arguments)
+        got = {each["rule"] for each in found}
+        expect(got == rules, f"{words}: expected {rules}, found {got}", json.dumps(found, indent=1))
+        if rules == {"EV-0"}:
+            # Premature completion: which operations may still be running.
+            expect(
+                any("may still be running" in each["message"] for each in found),
+                f"{words}: it is not said what may still be running",
+                json.dumps(found, indent=1),
+            )
+
+
+def case_selection():
+    """--rule, --ignore, --severity and a suppression file, alone and the exit status with each."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = record(folder, f"{examples}/missing_barrier", "wrong")
+        text = run("check", *UNTIMED, trace, status=1).stdout
+        expect("error EV-25" in text and "What to do:" in text, "the report for people", text)
+        expect("zeCommandListAppendMemoryCopy(" in text, "the calls are shown", text)
+        expect(text.rstrip().splitlines()[-1].endswith("calls"), "a line that sums up", text)
+        run("check", trace, "--rule", "EV-25", status=1)
+        run("check", "--rule", "25", trace, status=1)
+        run("check", trace, *UNTIMED, "--ignore", "EV-25", status=0)
+        expect(not findings_of("--rule", "EV-12", trace), "--rule keeps only that rule")
+        expect(not findings_of("--ignore", "ev-25", *UNTIMED, trace), "--ignore leaves it out")
+        hazards = findings_of("--severity", "error", trace)
+        expect({each["severity"] for each in hazards} == {"error"}, "--severity error")
+
+        memory = next(
+            word
+            for each in findings_of("--rule", "EV-25", trace)
+            for word in each["message"].replace(":", " ").replace(",", " ").split()
+            if word.startswith("command_list_")
+        )
+        suppressions = pathlib.Path(folder) / "known"
+        for content, found in [
+            ("# known\nEV-25 # all of them\n", 0),
+            ("EV-25 zeCommandListAppendMemoryCopy\n", 0),
+            ("EV-25 zeCommandList*\n", 0),
+            (f"EV-25 {memory}\n", 0),
+            ("EV-25 zeEventDestroy\n", 1),
+            ("EV-26\n", 1),
+        ]:
+            suppressions.write_text(content)
+            got = run("check", *UNTIMED, "--suppressions", suppressions, trace).returncode
+            expect(got == found, f"with the suppressions {content!r} the status is {got}")
+        suppressions.write_text("EV-25\nEV-999\n")
+        refused = run("check", "--suppressions", suppressions, trace, status=2)
+        expect("known:2" in refused.stderr, "the wrong line is named", refused.stderr)
+
+        report = pathlib.Path(folder) / "report"
+        said = run("check", "-o", report, trace, status=1).stdout
+        expect(said == "" and "EV-25" in report.read_text(), "-o writes the report to a file")
+    rules = run("check", "--list-rules", status=0).stdout.splitlines()
+    expect(len(rules) == 73 and rules[48].startswith("EV-48"), "--list-rules")
+
+
+# What the schema of SARIF 2.1.0 requires of each object, and the values that it allows.
+def check_sarif(log, lines):
+    expect(log["version"] == "2.1.0" and "sarif" in log["$schema"], "version and schema")
+    expect(len(log["runs"]) == 1, "one run")
+    sarif_run = log["runs"][0]
+    driver = sarif_run["tool"]["driver"]
+    expect(driver["name"] == "zevent" and driver["version"], "the tool's name")
+    rules = driver["rules"]
+    expect(len({rule["id"] for rule in rules}) == len(rules) == 73, "rules have an id each")
+    for rule in rules:
+        for text in ("shortDescription", "fullDescription", "help"):
+            expect(rule[text]["text"], f"{rule['id']} has a {text}")
+        expect(
+            rule["defaultConfiguration"]["level"] in ("none", "note", "warning", "error"),
+            "the level of a rule",
+        )
+    for invocation in sarif_run["invocations"]:
+        expect(isinstance(invocation["executionSuccessful"], bool), "executionSuccessful")
+        for notification in invocation.get("toolExecutionNotifications", []):
+            expect(notification["message"]["text"], "the message of a notification")
+    artifacts = sarif_run["artifacts"]
+    for artifact in artifacts:
+        check_uri(artifact["location"]["uri"])
+    for result in sarif_run["results"]:
+        expect(result["message"]["text"], "a result has a message")
+        expect(result["level"] in ("none", "note", "warning", "error"), "the level of a result")
+        expect(rules[result["ruleIndex"]]["id"] == result["ruleId"], "ruleIndex and ruleId agree")
+        expect(result["locations"], "a result has a location")
+        related = result.get("relatedLocations", [])
+        expect(len({each["id"] for each in related}) == len(related), "ids of related locations")
+        for location in result["locations"] + related:
+            physical = location["physicalLocation"]
+            check_uri(physical["artifactLocation"]["uri"])
+            expect(0 <= physical["artifactLocation"]["index"] < len(artifacts), "index")
+            line = physical["region"]["startLine"]
+            expect(1 <= line <= len(lines), f"line {line} is one of `zevent show`")
+            expect(
+                physical["region"]["snippet"]["text"] == lines[line - 1],
+                "a location is the line of `zevent show`",
+                physical["region"]["snippet"]["text"],
+                lines[line - 1],
+            )
+    return sarif_run["results"]
+
+
+def check_uri(uri):
+    plain = "-._~:/?#[]@!$&'()*+,;=%"
+    expect(all(c.isascii() and (c.isalnum() or c in plain) for c in uri), f"{uri!r} is a URI")
+
+
+def case_sarif():
+    """What --sarif writes is SARIF, and its locations are the lines of `zevent show`."""
+    with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
+        for program in (
+            [f"{examples}/early_signal_copy", "last"],
+            [f"{examples}/hello_event"],
+            [rule_programs, "13", "broken"],
+        ):
+            trace = record(folder, *program)
+            lines = run("show", trace, status=0).stdout.splitlines()
+            log = json.loads(run("check", "--sarif", *UNTIMED, trace).stdout)
+            results = check_sarif(log, lines)
+            expect(
+                bool(results) == (program[0] != f"{examples}/hello_event"),
+                f"{program}: {len(results)} results",
+            )
+            trace.unlink()
+
+
+def case_run_check():
+    """`zevent run --check`: the report at the end, the program's own status or the check's."""
+    right = run("run", "--check", "--", f"{examples}/hello_event", status=0)
+    expect("event" in right.stdout, "the program's output is its own", right.stdout)
+    expect("hello_event: " in right.stderr, "the report is on stderr", right.stderr)
+    found = run("run", "--check", "--", rule_programs, "25", "broken", status=1)
+    expect("error EV-25" in found.stderr and "EV-25" not in found.stdout, "the finding", found)
+    # The program's own status comes first.
+    usage = run("run", "--check", "--", f"{examples}/reset_race", "sideways", status=2)
+    expect("usage:" in usage.stderr, "the program's usage", usage.stderr)
+    slow = run("run", "--check", "--fault", "query-slow:5000", "--", rule_programs, "70", "broken",
+               status=0)
+    expect("performance EV-70" in slow.stderr, "faults are passed on", slow.stderr)
+    run("run", "--check", "--chaos", "2", "--", f"{examples}/hello_event", status=2)
+
+
+def case_cut_traces():
+    """Of a trace that was cut anywhere, what is there is checked and the rest is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = record(folder, rule_programs, "13", "broken")
+        whole = trace.read_bytes()
+        complete = findings_of(trace)
+        expect({"EV-13"} <= {each["rule"] for each in complete}, "EV-13 is in the whole trace")
+        cut = pathlib.Path(folder) / "cut.zev"
+        checked = 0
+        # The description of the API comes first; behind it are the calls.
+        calls = next(
+            at
+            for at in range(32, len(whole), 8)
+            if whole[at : at + 4] == b"ZEVK" and whole[at + 4] == 3
+        )
+        end_of_calls = calls + 48 + int.from_bytes(whole[calls + 8 : calls + 16], "little")
+        offsets = [0, 1, 31, 32, 33, 100, calls - 1, calls, calls + 47, calls + 48, len(whole) - 1]
+        offsets += range(calls // 8, calls, calls // 8)
+        offsets += range(calls, len(whole), (len(whole) - calls) // 24)
+        offsets += range(end_of_calls, len(whole), (len(whole) - end_of_calls) // 12)
+        for offset in offsets:
+            cut.write_bytes(whole[:offset])
+            done = run("check", "--json", cut)
+            expect(done.returncode in (0, 1, 2), f"cut at {offset}: {done.returncode}", done.stderr)
+            if done.returncode == 2:
+                expect(done.stderr.startswith("zevent: check: "), "says why not", done.stderr)
+                continue
+            checked += 1
+            report = json.loads(done.stdout)
+            expect(report["notes"], f"cut at {offset}: it is not said that something is missing")
+            # What was waited for at the end cannot be known.
+            late = {each["rule"] for each in report["findings"]} & {"EV-12", "EV-13", "EV-19"}
+            expect(not late, f"cut at {offset}: {late}", done.stdout)
+        expect(checked > 12, f"only {checked} of the cut traces could be checked")
+        # Bytes that were changed instead of cut off.
+        for offset in range(calls, len(whole), (len(whole) - calls) // 24):
+            damaged = bytearray(whole)
+            damaged[offset] ^= 0x5A
+            cut.write_bytes(damaged)
+            done = run("check", "--json", cut)
+            expect(done.returncode in (0, 1, 2), f"damaged at {offset}", done.stderr)
+
+
+def case_could_not_check():
+    """Status 2 and a message that says why, never a report about nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        junk = pathlib.Path(folder) / "junk.zev"
+        junk.write_text("no trace")
+        for words in (
+            [junk],
+            [pathlib.Path(folder) / "absent.zev"],
+            ["--", "/bin/true"],
+            ["--", pathlib.Path(folder) / "absent"],
+            ["--rule", "EV-999", junk],
+            ["--severity", "fatal", junk],
+            ["--blocking", "soon", junk],
+            [],
+        ):
+            done = run("check", *words, status=2)
+            expect(done.stderr and not done.stdout, f"check {words}", done.stdout, done.stderr)
+
+
+if __name__ == "__main__":
+    case, zevent, examples, rule_programs = sys.argv[1:5]
+    globals()[f"case_{case}"]()
