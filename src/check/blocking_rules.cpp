@@ -115,7 +115,7 @@ class blocking_rule_set final : public rule_set {
   // it, and who submitted it.
   void describe_stream(finding& made, const model::stream& where,
                        const std::vector<const run*>& pending) const {
-    constexpr size_t most = 6;
+    constexpr size_t most = 12;
     std::string commands;
     for (size_t i = 0; i < pending.size(); ++i) {
       if (pending.size() > most && i == most / 2) {
@@ -138,11 +138,11 @@ class blocking_rule_set final : public rule_set {
     made.steps.push_back(fmt::format("{} had {} command{} not known to be complete: {}{}.",
                                      look_.name(where), pending.size(),
                                      pending.size() == 1 ? "" : "s", commands, submitted));
-    // Of all that was pending, kernels run longest as a rule.
-    const auto launch = std::find_if(pending.begin(), pending.end(), [](const run* each) {
+    // Of all that was pending, kernels run longest as a rule, and the first of them may be over.
+    const auto launch = std::find_if(pending.rbegin(), pending.rend(), [](const run* each) {
       return each->started && is_launch(each->what->which);
     });
-    const run& shown = launch != pending.end() ? **launch : *pending.front();
+    const run& shown = launch != pending.rend() ? **launch : *pending.front();
     made.calls.push_back({shown.what->call, "the device may have been at this"});
     if (shown.submitted != shown.what->call) made.calls.push_back({shown.submitted, "submits it"});
   }

@@ -196,7 +196,8 @@ class order_rule_set final : public rule_set {
     const run* const barrier = partial_barrier_between(a, b);
     if (!early && barrier != nullptr) {
       early = early_signal(a, *barrier);
-      if (early && !signals_only(*early->signal)) early.reset();  // EV-26 tells it
+      const bool told = early && (early->others || signals_only(*early->signal));
+      if (!told) early.reset();  // EV-26 tells it
     }
     if (early) {
       if (early->stale) return;  // EV-10 tells it

@@ -90,6 +90,9 @@ class reader {
 };
 
 uint64_t reader::number(uint32_t size_bytes) {
+  // Nearly all of them are handles, pointers and counts.
+  if (size_bytes == sizeof(uint64_t)) return bytes_.number<uint64_t>();
+  if (size_bytes == sizeof(uint32_t)) return bytes_.number<uint32_t>();
   uint64_t out = 0;
   const auto taken = bytes_.take(size_bytes);
   if (!taken.empty()) std::memcpy(&out, taken.data(), std::min<size_t>(taken.size(), sizeof(out)));

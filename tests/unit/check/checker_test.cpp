@@ -564,6 +564,18 @@ TEST_F(what_is_known_at_the_end, a_signal_command_does_not_wait_for_the_copy_bef
   EXPECT_EQ(findings[0].level, severity::hazard);
 }
 
+TEST_F(what_is_known_at_the_end, an_event_used_again_is_still_signalled_from_before) {
+  program.copy(list, b, a, 4096, {.signal = first});
+  program.barrier(list, {.signal = last, .waits = {first}});
+  program.copy(list, c, b, 4096, {.signal = first, .waits = {last}});
+  program.barrier(list, {.waits = {first}});
+  program.copy(list, a, c, 4096);
+  execute();
+  program.synchronise_queue(queue);
+  ASSERT_EQ(broken(), "EV-0");
+  EXPECT_NE(findings[0].message.find("The first of them"), std::string::npos);
+}
+
 class killed_programs : public checked_program {
  protected:
   std::string broken_when_killed() {
