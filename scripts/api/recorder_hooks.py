@@ -5,6 +5,9 @@ from driver_entries import NOTICE, signature
 
 HOOK_FILES = 4
 
+# Programs begin with one of these: the driver behind is loaded before the time is taken.
+FIRST_CALLS = ("zeInit", "zeInitDrivers", "zesInit")
+
 # What is done with the arguments besides recording them, by the function's name. The functions that
 # these statements call are hand-written; `memory` is the process's memory_capture, if it has one.
 # Before the driver is entered:
@@ -29,7 +32,7 @@ AFTER_CALL = {
 POSITION = "call.position()"
 LISTS = f"memory->lists_executed({POSITION}, {{phCommandLists, numCommandLists}})"
 
-# Before the driver is entered.
+# Before the driver is entered; true if it took a while.
 MEMORY_BEFORE = {
     "zeMemFree": "memory->freed(ptr)",
     "zeMemFreeExt": "memory->freed(ptr)",
@@ -456,7 +459,8 @@ class _Hook:
         if f.name in BEFORE_CALL:
             body.append(f"  {BEFORE_CALL[f.name]}")
         if before:
-            body.append(f"  if (auto* memory = memory_capture::current()) {before};")
+            body += ["  if (auto* memory = memory_capture::current())",
+                     f"    if ({before}) call.restart();"]
         body.append(f"  const {declared.result} result = next_function<{self.index}, "
                     f"decltype(::{f.name})>()({', '.join(p.name for p in f.parameters)});")
         status = "static_cast<uint32_t>(result)" if is_result else "0"
@@ -482,6 +486,8 @@ class _Hook:
         f = self.function
         writer = self.writer()
         lines = ["  open_call call;"]
+        if f.name in FIRST_CALLS:
+            lines.insert(0, f"  load_before_first_call<{self.index}, decltype(::{f.name})>();")
         if self.call_length():
             lines.append(self.call_length())
         if f.api in ("zet", "zes"):

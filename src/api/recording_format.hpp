@@ -30,7 +30,8 @@
 //
 // The two phases of a call, and why a reader never sees garbage:
 //   1. Before the driver is entered, all of the record but `size` is stored, then `size` (release).
-//      A size that is not 0 (acquire) thus says that the record is whole.
+//      A size that is not 0 (acquire) thus says that the record is whole. `start` may still become
+//      later, until the driver is entered.
 //   2. After the driver returned, outputs are stored as a `completion` record of the same thread,
 //      in the same way. Then `returned`, one word of result and duration, is stored (release). Not
 //      0 (acquire), it says that the call returned and that its completion, if it has one, is
@@ -73,7 +74,7 @@ enum class part_state : uint32_t {
   stopped = 3,    // the recorder gave up: stop_reason says why, lost_calls how much is missing
 };
 
-enum class memory_mode : uint32_t { off = 0, copies = 1, full = 2 };
+enum class memory_mode : uint32_t { off = 0, copies = 1, full = 2, results = 3 };
 
 // The content address of a blob: XXH3, 128 bits, canonical (big-endian) order.
 struct blob_hash {
@@ -189,11 +190,13 @@ enum memory_flag : uint8_t {
   memory_is_dirty_pages = 2,  // of a host or shared allocation, changed since it was last noted
   memory_is_after_call = 4,   // as it was when the driver had returned; else before it was entered
   memory_may_be_devices = 8,  // commands were under way: they, not the host, may have changed it
+  memory_before_wait = 16,    // changed before the host last waited for commands, and not since
 };
 
 // What memory held when the call was made: later than the call's record and earlier than its
 // completion, in the same thread. Of allocations only what changed is noted: before commands that
-// read memory are given to the device, and after the host has waited for some. What was never noted
+// read memory are given to the device, and after the host has waited for some where that was asked
+// for (memory_mode::results) or the kernel does not tell which pages changed. What was never noted
 // was never written by the host.
 struct memory_record {
   record_header header;

@@ -40,7 +40,7 @@ constexpr std::array declared_variables = {
                          "memory of each of the software driver's devices; unset: the machine's"},
     environment_variable{"ZEVENT_RECORD", "a file", "",
                          "where the recorder records to; set by zevent record"},
-    environment_variable{"ZEVENT_RECORD_MEMORY", "off, copies, full", "full",
+    environment_variable{"ZEVENT_RECORD_MEMORY", "off, copies, full, results", "full",
                          "what the recorder keeps of memory that commands read"},
     environment_variable{"ZEVENT_SUBDEVICES", "0 to 16", "0",
                          "how many sub-devices each of the software driver's devices has"},

@@ -40,6 +40,8 @@ class call_writer {
     return static_cast<uint32_t>(at_ - record_);
   }
 
+  bool is_spilled() const { return spilled_; }
+
   // The place for the next `bytes`.
   std::byte* claim(uint64_t bytes) {
     if (bytes > static_cast<uint64_t>(end_ - at_)) [[unlikely]]

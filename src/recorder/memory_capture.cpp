@@ -62,16 +62,17 @@ void memory_capture::allocated(const void* address, uint64_t bytes, allocation_k
   const auto range = range_of(address, bytes);
   const std::lock_guard lock(mutex_);
   known_ranges_[range.begin] = range.end;
-  if (mode_ != recording::memory_mode::full || kind != allocation_kind::host_visible) return;
+  if (mode_ < recording::memory_mode::full || kind != allocation_kind::host_visible) return;
   watched_.add(range.begin, bytes);
   watches_anything_.store(true, std::memory_order_relaxed);
 }
 
-void memory_capture::freed(const void* address) {
+bool memory_capture::freed(const void* address) {
   const std::lock_guard lock(mutex_);
   known_ranges_.erase(reinterpret_cast<uint64_t>(address));
   watched_.remove(reinterpret_cast<uint64_t>(address));
   watches_anything_.store(!watched_.empty(), std::memory_order_relaxed);
+  return true;
 }
 
 void memory_capture::list_created(ze_command_list_handle_t list, bool is_immediate) {
@@ -79,15 +80,17 @@ void memory_capture::list_created(ze_command_list_handle_t list, bool is_immedia
   lists_[list] = {is_immediate, {}};
 }
 
-void memory_capture::list_reset(ze_command_list_handle_t list) {
+bool memory_capture::list_reset(ze_command_list_handle_t list) {
   const std::lock_guard lock(mutex_);
   if (const auto found = lists_.find(list); found != lists_.end())
     found->second.plain_sources.clear();
+  return false;
 }
 
-void memory_capture::list_destroyed(ze_command_list_handle_t list) {
+bool memory_capture::list_destroyed(ze_command_list_handle_t list) {
   const std::lock_guard lock(mutex_);
   lists_.erase(list);
+  return false;
 }
 
 void memory_capture::image_created(ze_image_handle_t image, const ze_image_desc_t& desc) {
@@ -95,9 +98,10 @@ void memory_capture::image_created(ze_image_handle_t image, const ze_image_desc_
   images_[image] = {desc, bytes_of_pixel(desc.format.layout)};
 }
 
-void memory_capture::image_destroyed(ze_image_handle_t image) {
+bool memory_capture::image_destroyed(ze_image_handle_t image) {
   const std::lock_guard lock(mutex_);
   images_.erase(image);
+  return false;
 }
 
 bool memory_capture::is_plain(const address_range& range) const {
@@ -106,34 +110,35 @@ bool memory_capture::is_plain(const address_range& range) const {
   return next == known_ranges_.begin() || (--next)->second <= range.begin;
 }
 
-void memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
+bool memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
                                    uint64_t bytes) {
-  if (call == 0) return;
+  if (call == 0) return false;
   const std::lock_guard lock(mutex_);
-  source_appended(call, list, range_of(source, bytes));
+  return source_appended(call, list, range_of(source, bytes));
 }
 
-void memory_capture::region_copy_appended(uint64_t call, ze_command_list_handle_t list,
+bool memory_capture::region_copy_appended(uint64_t call, ze_command_list_handle_t list,
                                           const void* source, const ze_copy_region_t* region,
                                           uint32_t pitch, uint32_t slice_pitch) {
-  if (call == 0 || region == nullptr) return;
+  if (call == 0 || region == nullptr) return false;
   const uint64_t depth = std::max<uint32_t>(region->depth, 1);
   const uint64_t row = pitch != 0 ? pitch : region->width;
   const uint64_t slice = slice_pitch != 0 ? slice_pitch : row * region->height;
   const uint64_t first = region->originZ * slice + region->originY * row + region->originX;
   const uint64_t bytes = extent_of(region->width, region->height, depth, row, slice);
   const std::lock_guard lock(mutex_);
-  source_appended(call, list, range_of(static_cast<const std::byte*>(source) + first, bytes));
+  return source_appended(call, list,
+                         range_of(static_cast<const std::byte*>(source) + first, bytes));
 }
 
-void memory_capture::image_copy_appended(uint64_t call, ze_command_list_handle_t list,
+bool memory_capture::image_copy_appended(uint64_t call, ze_command_list_handle_t list,
                                          ze_image_handle_t image, const void* source,
                                          const ze_image_region_t* region, uint32_t pitch,
                                          uint32_t slice_pitch) {
-  if (call == 0) return;
+  if (call == 0) return false;
   const std::lock_guard lock(mutex_);
   const auto found = images_.find(image);
-  if (found == images_.end()) return;
+  if (found == images_.end()) return false;
   const auto& desc = found->second.desc;
   uint64_t width = desc.width;
   uint64_t height = std::max<uint64_t>(desc.height, 1);
@@ -145,35 +150,37 @@ void memory_capture::image_copy_appended(uint64_t call, ze_command_list_handle_t
   }
   const uint64_t bytes =
       extent_of(width * found->second.pixel_bytes, height, depth, pitch, slice_pitch);
-  source_appended(call, list, range_of(source, bytes));
+  return source_appended(call, list, range_of(source, bytes));
 }
 
-void memory_capture::source_appended(uint64_t call, ze_command_list_handle_t list,
+bool memory_capture::source_appended(uint64_t call, ze_command_list_handle_t list,
                                      const address_range& source) {
   const auto state = lists_.find(list);
-  if (state == lists_.end() || source.size() == 0 || source.end < source.begin) return;
+  if (state == lists_.end() || source.size() == 0 || source.end < source.begin) return false;
   const bool plain = is_plain(source);
   if (!state->second.is_immediate) {
     if (plain) state->second.plain_sources.push_back(source);
-    return;
+    return false;
   }
   if (plain) note_source(call, source);
-  note_changes(call, 0);
+  const bool looked = note_changes(call, 0);
   commands_under_way_.store(true, std::memory_order_relaxed);
+  return plain || looked;
 }
 
-void memory_capture::reading_command_appended(uint64_t call, ze_command_list_handle_t list) {
-  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
+bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_handle_t list) {
+  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
   const auto state = lists_.find(list);
-  if (state == lists_.end() || !state->second.is_immediate) return;
+  if (state == lists_.end() || !state->second.is_immediate) return false;
   note_changes(call, 0);
   commands_under_way_.store(true, std::memory_order_relaxed);
+  return true;
 }
 
-void memory_capture::lists_executed(uint64_t call,
+bool memory_capture::lists_executed(uint64_t call,
                                     std::span<const ze_command_list_handle_t> lists) {
-  if (call == 0) return;
+  if (call == 0) return false;
   const std::lock_guard lock(mutex_);
   for (const auto list : lists) {
     const auto state = lists_.find(list);
@@ -182,6 +189,7 @@ void memory_capture::lists_executed(uint64_t call,
   }
   note_changes(call, 0);
   commands_under_way_.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 void memory_capture::waited(uint64_t call) {
@@ -189,7 +197,8 @@ void memory_capture::waited(uint64_t call) {
       !commands_under_way_.load(std::memory_order_relaxed))
     return;
   const std::lock_guard lock(mutex_);
-  note_changes(call, recording::memory_is_after_call);
+  if (mode_ == recording::memory_mode::results || !watched_.set_aside())
+    note_changes(call, recording::memory_is_after_call);
   commands_under_way_.store(false, std::memory_order_relaxed);
 }
 
@@ -201,13 +210,17 @@ void memory_capture::note_source(uint64_t call, const address_range& source) {
   }
 }
 
-void memory_capture::note_changes(uint64_t call, uint8_t flags) {
-  if (watched_.empty()) return;
+bool memory_capture::note_changes(uint64_t call, uint8_t flags) {
+  if (watched_.empty()) return false;
+  unsigned every = flags | recording::memory_is_dirty_pages;
   if (commands_under_way_.load(std::memory_order_relaxed))
-    flags = static_cast<uint8_t>(flags | recording::memory_may_be_devices);
-  watched_.note_changes([&](uint64_t address, std::span<const std::byte> content) {
-    note(call, address, content, static_cast<uint8_t>(flags | recording::memory_is_dirty_pages));
-  });
+    every |= recording::memory_may_be_devices;
+  constexpr unsigned set_aside = recording::memory_may_be_devices | recording::memory_before_wait;
+  watched_.note_changes(
+      [&](uint64_t address, std::span<const std::byte> content, bool is_set_aside) {
+        note(call, address, content, static_cast<uint8_t>(every | (is_set_aside ? set_aside : 0u)));
+      });
+  return true;
 }
 
 void memory_capture::note(uint64_t call, uint64_t address, std::span<const std::byte> content,

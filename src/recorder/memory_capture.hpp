@@ -22,10 +22,13 @@ class thread_log;
 //   plain host memory   the sources of copies: when the copy is appended to an immediate list, or
 //                       each time that the regular list is executed
 //   host and shared     the pages that changed (watched_memory): before commands that read memory
-//   allocations         are given to the device, and after the host has waited for commands
+//   allocations         are given to the device. When the host has waited for commands, a line is
+//                       drawn: what changed before it may be theirs. Where results are wanted, or
+//                       the kernel cannot help, pages are looked at then too.
 //
 // The hooks tell it what happens. `call` is the place of the call in the part; calls that are not
-// recorded (0) are not looked at. Everything may be called from any thread.
+// recorded (0) are not looked at. Everything may be called from any thread. What is called before
+// the driver is entered says whether it took a while.
 class memory_capture {
  public:
   explicit memory_capture(recording::memory_mode mode) : mode_(mode) {}
@@ -40,25 +43,25 @@ class memory_capture {
   // The host can write to it. Device memory is known too: it is not plain host memory.
   enum class allocation_kind { host_visible, device };
   void allocated(const void* address, uint64_t bytes, allocation_kind kind);
-  void freed(const void* address);
+  bool freed(const void* address);
 
   void list_created(ze_command_list_handle_t list, bool is_immediate);
-  void list_reset(ze_command_list_handle_t list);
-  void list_destroyed(ze_command_list_handle_t list);
+  bool list_reset(ze_command_list_handle_t list);
+  bool list_destroyed(ze_command_list_handle_t list);
   void image_created(ze_image_handle_t image, const ze_image_desc_t& desc);
-  void image_destroyed(ze_image_handle_t image);
+  bool image_destroyed(ze_image_handle_t image);
 
   // Commands that read memory, as they are appended.
-  void copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
+  bool copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
                      uint64_t bytes);
-  void region_copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
+  bool region_copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
                             const ze_copy_region_t* region, uint32_t pitch, uint32_t slice_pitch);
-  void image_copy_appended(uint64_t call, ze_command_list_handle_t list, ze_image_handle_t image,
+  bool image_copy_appended(uint64_t call, ze_command_list_handle_t list, ze_image_handle_t image,
                            const void* source, const ze_image_region_t* region, uint32_t pitch,
                            uint32_t slice_pitch);
-  void reading_command_appended(uint64_t call, ze_command_list_handle_t list);
+  bool reading_command_appended(uint64_t call, ze_command_list_handle_t list);
 
-  void lists_executed(uint64_t call, std::span<const ze_command_list_handle_t> lists);
+  bool lists_executed(uint64_t call, std::span<const ze_command_list_handle_t> lists);
 
   // The host knows that some commands are done.
   void waited(uint64_t call);
@@ -74,9 +77,9 @@ class memory_capture {
   };
 
   bool is_plain(const address_range& range) const;  // mutex_ is held, as for the next three
-  void source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
+  bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
   void note_source(uint64_t call, const address_range& source);
-  void note_changes(uint64_t call, uint8_t flags);
+  bool note_changes(uint64_t call, uint8_t flags);
   void note(uint64_t call, uint64_t address, std::span<const std::byte> content, uint8_t flags);
 
   static std::atomic<memory_capture*> current_;

@@ -62,6 +62,14 @@ struct next_stub<Index, Result(Parameters...)> {
   }
 };
 
+// For functions that programs begin with: the driver is loaded before the call starts, as it is
+// under a loader.
+template <uint16_t Index, typename Signature>
+void load_before_first_call() {
+  if (next_function<Index, Signature>() == &next_stub<Index, Signature>::load) [[unlikely]]
+    load_next_driver("direct");
+}
+
 // The `absent` of each index.
 extern void* const absent_addresses[];
 

@@ -18,6 +18,7 @@ namespace zevent::recorder {
 //     …write the inputs…
 //     call.publish(index);
 //   }
+//   …keep the memory that the call will read; call.restart() where that took a while…
 //   const ze_result_t result = next driver's function(…);
 //   if (call.returned(result, has outputs)) {
 //     …write the outputs…
@@ -32,16 +33,25 @@ class open_call : public call_writer {
   open_call() : start_(ticks()) {}
 
   bool begin(uint64_t least_bytes) {
-    if (call_writer::begin(sizeof(recording::call_record), least_bytes, start_)) [[likely]]
-      return true;
-    count_lost_call();
-    return false;
+    constexpr uint64_t header_bytes = sizeof(recording::call_record);
+    const bool is_quick = log_.is_quick(header_bytes + least_bytes, start_);
+    if (!call_writer::begin(header_bytes, least_bytes, start_)) [[unlikely]] {
+      count_lost_call();
+      return false;
+    }
+    // The first call of all starts the recording: that takes a while, which is not the call's.
+    if (!is_quick) [[unlikely]]
+      start_ = ticks();
+    return true;
   }
 
   void publish(uint16_t function) {
+    const bool took_a_while = is_spilled();
     const uint32_t size = finish();
     if (size == 0) [[unlikely]]
       return count_lost_call();
+    if (took_a_while) [[unlikely]]
+      start_ = ticks();
     auto* call = reinterpret_cast<recording::call_record*>(record());
     call->header.detail = function;
     call->header.kind = recording::record_kind::call;
@@ -52,6 +62,16 @@ class open_call : public call_writer {
     log_.call_begins();
     call_ = call;
     position_ = log_.position_of(call);
+  }
+
+  // What the recorder did for this call since it was published took a while, which is not the
+  // call's: it starts now.
+  void restart() {
+    if (call_ == nullptr) [[unlikely]]
+      return;
+    start_ = ticks();
+    // relaxed: the record is published; a reader finds the one time or the other.
+    std::atomic_ref(call_->start).store(start_, std::memory_order_relaxed);
   }
 
   // Takes the time. True if outputs are to be written: the result says that there are some.

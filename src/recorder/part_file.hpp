@@ -91,6 +91,7 @@ class part_file {
 
   std::string path_;
   int file_ = -1;
+  bool is_in_memory_ = false;  // tmpfs
   recording::file_header* header_ = nullptr;
   // release in stop(), acquire in stopped(): who sees it also sees why in the header.
   std::atomic<bool> stopped_{false};

@@ -56,8 +56,9 @@ recording::memory_mode wanted_memory_mode() {
   const auto text = read_environment("ZEVENT_RECORD_MEMORY").value_or("full");
   if (text == "off") return recording::memory_mode::off;
   if (text == "copies") return recording::memory_mode::copies;
+  if (text == "results") return recording::memory_mode::results;
   if (text != "full")
-    say("ZEVENT_RECORD_MEMORY=" + text + " is not off, copies or full; using full");
+    say("ZEVENT_RECORD_MEMORY=" + text + " is not off, copies, full or results; using full");
   return recording::memory_mode::full;
 }
 

@@ -1,6 +1,8 @@
 #include "recorder/thread_log.hpp"
 
+#include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "base/checked_cast.hpp"
 #include "recorder/process_recording.hpp"
@@ -20,7 +22,7 @@ namespace {
 constexpr uint64_t segment_overhead_bytes = sizeof(segment_header) + sizeof(thread_record);
 
 // Larger blobs go into segments of their own.
-constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;
+constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;  // four fit, and some calls
 
 }  // namespace
 
@@ -29,7 +31,13 @@ std::byte* thread_log::reserve_slowly(uint64_t bytes, uint64_t now) {
   if (in_slow_path_ || limit_ != segment_end_) return nullptr;
   in_slow_path_ = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const bool ready = make_room(bytes, now);
+  bool ready = false;
+  try {
+    ready = make_room(bytes, now);
+  } catch (const std::bad_alloc&) {
+    // Memory is the program's to run out of: it goes on without a recording.
+    if (thread_ != nullptr) thread_->recording->part().stop("there is no memory left", ENOMEM);
+  }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   in_slow_path_ = false;
   return ready ? begin_record() : nullptr;

@@ -43,9 +43,14 @@ class thread_log {
   // Room for a record of `bytes`, or null where nothing can be recorded. `now` is the present time:
   // from time to time the clock is calibrated here.
   std::byte* reserve(uint64_t bytes, uint64_t now) {
-    if (bytes > static_cast<uint64_t>(limit_ - cursor_) || now >= calibrate_at_) [[unlikely]]
+    if (!is_quick(bytes, now)) [[unlikely]]
       return reserve_slowly(bytes, now);
     return begin_record();
+  }
+
+  // Whether reserve() takes no longer than to compare two numbers.
+  bool is_quick(uint64_t bytes, uint64_t now) const {
+    return bytes <= static_cast<uint64_t>(limit_ - cursor_) && now < calibrate_at_;
   }
 
   // All the room behind a record that was reserved; at least what was asked for.

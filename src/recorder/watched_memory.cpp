@@ -34,6 +34,36 @@ address_range common(const address_range& a, const address_range& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
+// Sorts, and makes one run of those that touch or overlap.
+void join_runs(std::vector<address_range>& runs) {
+  std::sort(runs.begin(), runs.end(),
+            [](const address_range& a, const address_range& b) { return a.begin < b.begin; });
+  size_t kept = 0;
+  for (const address_range& each : runs) {
+    if (kept != 0 && each.begin <= runs[kept - 1].end)
+      runs[kept - 1].end = std::max(runs[kept - 1].end, each.end);
+    else
+      runs[kept++] = each;
+  }
+  runs.resize(kept);
+}
+
+// What is in `runs` and not in `others`; both are sorted.
+std::vector<address_range> without(std::span<const address_range> runs,
+                                   std::span<const address_range> others) {
+  std::vector<address_range> rest;
+  size_t other = 0;
+  for (address_range each : runs) {
+    while (other < others.size() && others[other].end <= each.begin) ++other;
+    for (size_t i = other; i < others.size() && others[i].begin < each.end; ++i) {
+      if (others[i].begin > each.begin) rest.push_back({each.begin, others[i].begin});
+      each.begin = std::max(each.begin, std::min(each.end, others[i].end));
+    }
+    if (each.size() != 0) rest.push_back(each);
+  }
+  return rest;
+}
+
 }  // namespace
 
 bool copy_memory(const void* source, std::span<std::byte> target) {
@@ -85,6 +115,7 @@ void watched_memory::add(uint64_t address, uint64_t bytes) {
   // there since the last look is not forgotten.
   if (shares_page(pages.begin, own)) pages.begin += page_bytes;
   if (pages.begin < pages.end && shares_page(pages.end - page_bytes, own)) pages.end -= page_bytes;
+  set_aside_ = without(set_aside_, {&pages, 1});
   own.is_watched = watch_ && (pages.begin < pages.end ? watch_->watch(pages) : watch_->works());
 }
 
@@ -119,30 +150,45 @@ void watched_memory::collect_written() {
     }
   }
   take();
-  std::sort(written_.begin(), written_.end(),
-            [](const address_range& a, const address_range& b) { return a.begin < b.begin; });
+  join_runs(written_);
+}
+
+bool watched_memory::set_aside() {
+  for (const auto& [address, each] : allocations_)
+    if (!each.is_watched) return false;
+  collect_written();
+  set_aside_.insert(set_aside_.end(), written_.begin(), written_.end());
+  join_runs(set_aside_);
+  return true;
 }
 
 void watched_memory::note_changes(const note_function& note) {
   collect_written();
-  for (const address_range& pages : written_) {
-    auto each = allocations_.upper_bound(pages.begin);
-    if (each != allocations_.begin()) --each;
-    for (; each != allocations_.end() && each->first < pages.end; ++each) {
-      allocation& own = each->second;
-      const uint64_t origin = page_begin(own.range.begin);
-      address_range left = common(pages, pages_of(own.range));
-      while (left.begin < left.end) {
-        const uint64_t piece_end = origin + ((left.begin - origin) / piece_bytes + 1) * piece_bytes;
-        const address_range piece{left.begin, std::min(left.end, piece_end)};
-        note_piece(own, piece, note);
-        left.begin = piece.end;
-      }
+  const auto earlier = without(set_aside_, written_);
+  set_aside_.clear();
+  for (const address_range& pages : written_) note_pages(pages, false, note);
+  for (const address_range& pages : earlier) note_pages(pages, true, note);
+}
+
+void watched_memory::note_pages(const address_range& pages, bool is_set_aside,
+                                const note_function& note) {
+  auto each = allocations_.upper_bound(pages.begin);
+  if (each != allocations_.begin()) --each;
+  for (; each != allocations_.end() && each->first < pages.end; ++each) {
+    allocation& own = each->second;
+    const uint64_t origin = page_begin(own.range.begin);
+    address_range left = common(pages, pages_of(own.range));
+    while (left.begin < left.end) {
+      const uint64_t piece_end = origin + ((left.begin - origin) / piece_bytes + 1) * piece_bytes;
+      const address_range piece{left.begin, std::min(left.end, piece_end)};
+      note_piece(own, piece, is_set_aside, note);
+      left.begin = piece.end;
     }
   }
 }
 
-void watched_memory::note_piece(allocation& from, address_range pages, const note_function& note) {
+void watched_memory::note_piece(allocation& from, address_range pages, bool is_set_aside,
+                                const note_function& note) {
   const address_range range = common(pages, from.range);
   copy_.resize(range.size());
   if (!copy_memory(reinterpret_cast<const void*>(range.begin), copy_)) return;
@@ -152,7 +198,8 @@ void watched_memory::note_piece(allocation& from, address_range pages, const not
   const auto end_run = [&](uint64_t end) {
     if (!in_run) return;
     in_run = false;
-    note(changed_from, std::span(copy_).subspan(changed_from - range.begin, end - changed_from));
+    note(changed_from, std::span(copy_).subspan(changed_from - range.begin, end - changed_from),
+         is_set_aside);
   };
   for (uint64_t page = pages.begin; page < pages.end; page += page_bytes) {
     const address_range part = common({page, page + page_bytes}, from.range);

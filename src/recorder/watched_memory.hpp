@@ -32,12 +32,18 @@ class watched_memory {
   void remove(uint64_t address);
   bool empty() const { return allocations_.empty(); }
 
-  // Calls `note(address, content)` for each piece that changed since the last time. Pieces are runs
-  // of changed pages, cut to the allocation and at multiples of piece_bytes from its first page.
-  using note_function = std::function<void(uint64_t address, std::span<const std::byte> content)>;
+  // Calls `note` for each piece that changed since the last time. Pieces are runs of changed pages,
+  // cut to the allocation and at multiples of piece_bytes from its first page. `is_set_aside`: it
+  // changed before the last set_aside(), and not since.
+  using note_function =
+      std::function<void(uint64_t address, std::span<const std::byte> content, bool is_set_aside)>;
   void note_changes(const note_function& note);
 
-  static constexpr uint64_t piece_bytes = 16 * page_bytes;
+  // Draws a line: what changed until now is told apart from what changes from here on. Nothing is
+  // read or copied. False where that cannot be done, since the kernel does not tell what changed.
+  bool set_aside();
+
+  static constexpr uint64_t piece_bytes = 15 * page_bytes;
 
  private:
   struct allocation {
@@ -50,11 +56,14 @@ class watched_memory {
   // Whether another allocation lies in the page.
   bool shares_page(uint64_t page, const allocation& own) const;
   void collect_written();
-  void note_piece(allocation& from, address_range pages, const note_function& note);
+  void note_pages(const address_range& pages, bool is_set_aside, const note_function& note);
+  void note_piece(allocation& from, address_range pages, bool is_set_aside,
+                  const note_function& note);
 
   std::map<uint64_t, allocation> allocations_;  // by address
   std::optional<write_watch> watch_;
-  std::vector<address_range> written_;  // pages, sorted; kept to save allocations
+  std::vector<address_range> written_;    // pages, sorted; kept to save allocations
+  std::vector<address_range> set_aside_;  // pages, sorted
   std::vector<std::byte> copy_;
 };
 

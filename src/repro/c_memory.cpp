@@ -144,7 +144,9 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
   std::vector<noted_memory> noted;
   for (const auto& note : call.memory) {
     if (((note.flags & recording::memory_is_after_call) != 0) != is_after) continue;
-    const bool is_devices = is_after && device_may_have_written(note.address, call.call.start_ns);
+    const bool before_wait = (note.flags & recording::memory_before_wait) != 0;
+    const bool is_devices =
+        (is_after || before_wait) && device_may_have_written(note.address, call.call.start_ns);
     if (is_devices && !compare_memory_) continue;
     const auto content = trace_.read_blob(note.content);
     if (!content) return fail("call {}: {}", call.number(), content.error().message);

@@ -23,7 +23,7 @@ struct process_info {
   process_state state = process_state::cut_off;
   std::string stop_reason;   // where it was stopped
   uint64_t lost_calls = 0;   // made by the process and not in the trace
-  uint32_t memory_mode = 0;  // 0 off, 1 copies, 2 full: whose contents were recorded
+  uint32_t memory_mode = 0;  // 0 off, 1 copies, 2 full, 3 results: whose contents were recorded
   // Names and values; lists are separated by null bytes. The names are in
   // api/recording_format.hpp.
   std::vector<std::pair<std::string, std::string>> facts;

@@ -2,11 +2,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
 #include "launch/recorded_run.hpp"
+#include "report/progress_bar.hpp"
 #include "trace/pack.hpp"
 
 namespace zevent::tool {
@@ -48,7 +50,15 @@ bool pack(const record_options& options) {
     fmt::print(stderr, "zevent: nothing was recorded: the program called no Level Zero function\n");
     return false;
   }
-  const auto report = trace::pack_recording(folder, options.recording.output);
+  const auto report = [&] {
+    std::optional<report::progress_bar> bar;
+    trace::pack_options how;
+    if (!options.quiet) bar.emplace("packing " + options.output);
+    how.progress = [&](uint64_t done, uint64_t total) {
+      if (bar) bar->update(done, total);
+    };
+    return trace::pack_recording(folder, options.recording.output, how);
+  }();
   if (!report) {
     fmt::print(stderr, "zevent: record: {}; the recording is in {}\n", report.error().message,
                folder);
@@ -115,8 +125,9 @@ action declare_record(CLI::App& line) {
       "one trace. Whatever becomes of the program, the calls that it made are in the trace.");
   line.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
   line.add_option("--memory", options->recording.memory,
-                  "what is kept of the memory that commands read: off, copies or full")
-      ->check(CLI::IsMember({"off", "copies", "full"}))
+                  "what is kept of the memory that commands read: off, copies or full; results: "
+                  "also what they wrote")
+      ->check(CLI::IsMember({"off", "copies", "full", "results"}))
       ->capture_default_str();
   line.add_option("--driver", options->recording.driver,
                   "the driver to record: 'software', or a library (default: the one that the "

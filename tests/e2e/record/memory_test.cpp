@@ -160,6 +160,7 @@ TEST_F(RecordedMemory, WhatTheHostWroteToAnAllocationIsKeptBeforeACommandReadsIt
 
 TEST_F(RecordedMemory, WhatACommandWroteIsToldApartFromWhatTheHostWrote) {
   const auto all = run_and_read([] {
+    setenv("ZEVENT_RECORD_MEMORY", "results", 1);
     copy_program program;
     auto list = program.regular_list();
     const auto queue = program.queue();
@@ -182,6 +183,35 @@ TEST_F(RecordedMemory, WhatACommandWroteIsToldApartFromWhatTheHostWrote) {
   EXPECT_EQ(all[1].function, "zeCommandQueueExecuteCommandLists");
   EXPECT_EQ(all[1].flags, recording::memory_is_dirty_pages);
   EXPECT_EQ(all[1].content.front(), std::byte{1});
+}
+
+TEST_F(RecordedMemory, AWaitCopiesNothingUntilTheNextSubmission) {
+  const auto all = run_and_read([] {
+    copy_program program;
+    auto list = program.regular_list();
+    const auto queue = program.queue();
+    auto* memory = static_cast<unsigned char*>(program.host_memory());
+    const unsigned char pattern = 9;
+    program.check(
+        zeCommandListAppendMemoryFill(list, memory, &pattern, 1, bytes, nullptr, 0, nullptr));
+    program.check(zeCommandListClose(list));
+    program.check(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
+    program.check(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    memory[0] = 1;
+    program.check(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
+  });
+  ASSERT_FALSE(all.empty());
+  if ((all[0].flags & recording::memory_is_after_call) != 0)
+    GTEST_SKIP() << "the kernel does not tell which pages changed";
+  // The first page was written by the host since, the others were not.
+  ASSERT_EQ(all.size(), 2u);
+  for (const auto& each : all) EXPECT_EQ(each.function, "zeCommandQueueExecuteCommandLists");
+  EXPECT_EQ(all[0].flags, recording::memory_is_dirty_pages);
+  EXPECT_EQ(all[0].content.front(), std::byte{1});
+  EXPECT_EQ(all[1].flags, recording::memory_is_dirty_pages | recording::memory_may_be_devices |
+                              recording::memory_before_wait);
+  EXPECT_EQ(all[0].content.size() + all[1].content.size(), bytes);
+  EXPECT_EQ(all[1].content, filled(all[1].content.size(), 9));
 }
 
 TEST_F(RecordedMemory, ContentIsStoredOnce) {

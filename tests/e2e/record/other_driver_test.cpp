@@ -7,10 +7,14 @@
 #include <level_zero/ze_ddi.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "api/zex_api.h"
 #include "recorded_child.hpp"
@@ -135,6 +139,15 @@ TEST_F(OtherDriver, LivesOfARecycledHandleAreToldApartByTime) {
   EXPECT_EQ(lives, 3);
 }
 
+TEST_F(OtherDriver, TheStartOfTheRecorderIsNotTheFirstCallsTime) {
+  EXPECT_EQ(run([] { zeInit(0); }), 0);
+  const auto part = only_part();
+  const auto& first = part.calls.at(1).front();
+  EXPECT_EQ(function_name(first.function), "zeInit");
+  EXPECT_GT(first.start, part.header.open_ticks);
+  EXPECT_GT(first.start, part.calibrations.at(0).ticks);
+}
+
 TEST_F(OtherDriver, FunctionsThatItLacksAreUnsupported) {
   EXPECT_EQ(run([] {
               zeInit(0);
@@ -224,6 +237,37 @@ TEST_F(OtherDriver, AVersionThatItDoesNotKnowIsItsToRefuse) {
           std::_Exit(1);
       }),
       0);
+}
+
+// What the set-uid copy of this program does.
+TEST(DISABLED_WithAnothersRights, CallsLevelZero) {
+  zeInit(0);
+}
+
+TEST_F(OtherDriver, AProgramWithAnothersRightsIsNotRecorded) {
+  constexpr uid_t somebody = 65534;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a program somebody else's";
+  const std::string program = folder() + "/program";
+  std::filesystem::copy_file("/proc/self/exe", program);
+  ASSERT_EQ(chown(program.c_str(), somebody, somebody), 0);
+  ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+  ASSERT_EQ(chmod(folder().c_str(), 0777), 0);
+  const int status = run([&] {
+    const int said = open((folder() + "/said").c_str(), O_RDWR | O_CREAT, 0600);
+    dup2(said, STDERR_FILENO);
+    dup2(said, STDOUT_FILENO);
+    execl(program.c_str(), program.c_str(), "--gtest_also_run_disabled_tests",
+          "--gtest_filter=DISABLED_WithAnothersRights.*", nullptr);
+  });
+  std::ifstream file(folder() + "/said");
+  const std::string said((std::istreambuf_iterator<char>(file)), {});
+  struct statvfs where {};
+  statvfs(program.c_str(), &where);
+  if ((where.f_flag & ST_NOSUID) != 0) GTEST_SKIP() << "set-uid means nothing in this folder";
+  if (said.find("[ RUN") == std::string::npos) GTEST_SKIP() << "it cannot start: " << said;
+  EXPECT_EQ(status, 0) << said;
+  EXPECT_NE(said.find("another user's rights is not recorded"), std::string::npos) << said;
+  EXPECT_FALSE(std::filesystem::exists(output() + recording::parts_suffix));
 }
 
 TEST_F(OtherDriver, ALibraryThatIsNoneLeavesTheProgramWithoutADriver) {

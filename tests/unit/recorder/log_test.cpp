@@ -1,15 +1,19 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -67,6 +71,30 @@ uint64_t input_of(const recorder_test::read_call& each) {
   EXPECT_EQ(each.inputs.size(), sizeof(value));
   std::memcpy(&value, each.inputs.data(), sizeof(value));
   return value;
+}
+
+// What the recorder says goes there.
+void say_into(const std::string& path) {
+  dup2(open(path.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+}
+
+ptrdiff_t lines_of(const std::string& path) {
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+uint64_t address_space_bytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096;
+}
+
+// Mounts four megabytes in a namespace of this process alone.
+bool mount_small_disk(const std::string& folder, unsigned long flags) {
+  if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  return mount("none", folder.c_str(), "tmpfs", flags, "size=4m") == 0;
 }
 
 // Runs `work` as the program of a process of its own that records into a folder of its own.
@@ -272,6 +300,65 @@ TEST_F(RecorderLog, StopsWhenTheFileMayNotGrowAndTheProgramGoesOn) {
   EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(EFBIG));
   EXPECT_GT(part.call_count(), 1000u);
   EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
+}
+
+TEST_F(RecorderLog, StopsWhenNothingCanBeMappedAndTheProgramGoesOn) {
+  constexpr uint64_t count = 500'000;
+  const int status = run([&] {
+    make_call(0);
+    say_into(folder_ + "/said");
+    // Address space for a few segments more, then none.
+    const rlimit limit{address_space_bytes() + (2u << 20), RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    for (uint64_t i = 1; i < count; ++i) make_call(i);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  EXPECT_EQ(part.header.state, recording::part_state::stopped);
+  EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(ENOMEM));
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
+TEST_F(RecorderLog, StopsWhenTheDiskIsFullAndTheProgramGoesOn) {
+  constexpr uint64_t count = 200'000;
+  const int status = run([&] {
+    // A disk of our own that nobody else sees.
+    const std::string disk = folder_ + "/disk";
+    std::filesystem::create_directory(disk);
+    if (!mount_small_disk(disk, 0)) std::_Exit(77);
+    setenv("ZEVENT_RECORD", (disk + "/out.zev").c_str(), 1);
+    say_into(folder_ + "/said");
+    for (uint64_t i = 0; i < count; ++i) make_call(i);
+    std::filesystem::copy(disk + "/out.zev" + recording::parts_suffix, parts());
+    std::_Exit(42);
+  });
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no right to mount a file system here";
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  EXPECT_EQ(part.header.state, recording::part_state::stopped);
+  EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(ENOSPC));
+  EXPECT_GT(part.call_count(), 1000u);
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
+TEST_F(RecorderLog, OnAReadOnlyDiskTheProgramGoesOn) {
+  const int status = run([&] {
+    const std::string disk = folder_ + "/disk";
+    std::filesystem::create_directory(disk);
+    if (!mount_small_disk(disk, MS_RDONLY)) std::_Exit(77);
+    setenv("ZEVENT_RECORD", (disk + "/out.zev").c_str(), 1);
+    say_into(folder_ + "/said");
+    for (uint64_t i = 0; i < 3; ++i) make_call(i);
+    std::_Exit(42);
+  });
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no right to mount a file system here";
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
 }
 
 TEST_F(RecorderLog, WithoutAWritableFolderTheProgramGoesOn) {

@@ -28,14 +28,18 @@ class WatchedMemory : public testing::TestWithParam<bool> {
   // What is noted now: offset and content.
   std::map<uint64_t, std::vector<std::byte>> changes() {
     std::map<uint64_t, std::vector<std::byte>> all;
-    watched_.note_changes([&](uint64_t address, std::span<const std::byte> content) {
-      all[address - at(0)] = {content.begin(), content.end()};
-    });
+    set_aside_.clear();
+    watched_.note_changes(
+        [&](uint64_t address, std::span<const std::byte> content, bool is_set_aside) {
+          all[address - at(0)] = {content.begin(), content.end()};
+          set_aside_[address - at(0)] = is_set_aside;
+        });
     return all;
   }
 
   std::byte* memory_ = nullptr;
   watched_memory watched_{GetParam()};
+  std::map<uint64_t, bool> set_aside_;  // by offset, of what was noted last
 };
 
 TEST_P(WatchedMemory, NotesWhatWasWrittenOnce) {
@@ -92,6 +96,32 @@ TEST_P(WatchedMemory, LongRunsComeInPieces) {
   EXPECT_TRUE(noted.contains(2 * watched_memory::piece_bytes));
 }
 
+TEST_P(WatchedMemory, WhatChangedBeforeALineIsToldApart) {
+  watched_.add(at(0), 10 * page_bytes);
+  for (const uint64_t page : {1, 3, 5}) memory_[page * page_bytes] = std::byte{1};
+  const bool can_tell = watched_.set_aside();
+  memory_[3 * page_bytes] = std::byte{2};
+  memory_[7 * page_bytes] = std::byte{2};
+  EXPECT_EQ(changes().size(), 4u);
+  if (!can_tell) return;
+  EXPECT_EQ(set_aside_, (std::map<uint64_t, bool>{{1 * page_bytes, true},
+                                                  {3 * page_bytes, false},
+                                                  {5 * page_bytes, true},
+                                                  {7 * page_bytes, false}}));
+  EXPECT_TRUE(changes().empty());
+}
+
+TEST_P(WatchedMemory, FreshMemoryHasNoPast) {
+  watched_.add(at(0), 4 * page_bytes);
+  memory_[page_bytes] = std::byte{1};
+  if (!watched_.set_aside()) return;
+  watched_.remove(at(0));
+  watched_.add(at(0), 4 * page_bytes);
+  memory_[0] = std::byte{1};
+  EXPECT_EQ(changes().size(), 1u);
+  EXPECT_EQ(set_aside_, (std::map<uint64_t, bool>{{0, false}}));
+}
+
 TEST_P(WatchedMemory, MemoryThatIsGoneIsLeftOut) {
   watched_.add(at(0), 4 * page_bytes);
   memory_[0] = std::byte{1};
@@ -112,6 +142,7 @@ TEST_P(WatchedMemory, NotesAddUpToTheMemory) {
   for (const auto& [offset, bytes] : allocations) watched_.add(at(offset), bytes);
   for (int round = 0; round < 50; ++round) {
     for (int i = 0; i < 20; ++i) memory_[random() % memory_bytes] = std::byte(random());
+    if (round % 3 == 0) watched_.set_aside();
     for (const auto& [offset, content] : changes())
       std::copy(content.begin(), content.end(), rebuilt.begin() + static_cast<ptrdiff_t>(offset));
     for (const auto& [offset, bytes] : allocations)
