@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cstring>
 #include <iterator>
 #include <limits>
 
@@ -47,6 +48,8 @@ class printer {
   void record_fields(const value& v);
   void quoted(std::string_view text);
   void memory(std::span<const std::byte> bytes);
+  void argument(const value& content);
+  std::string name_of_word(std::span<const std::byte> bytes, size_t at) const;
   bool is_worth_printing(const record& r, const value& field) const;
   bool has_something(const value& content) const;
 
@@ -75,8 +78,9 @@ void printer::print(const value& v) {
     case value_form::scalar:
       return number(*v.declared, v.bits);
     case value_form::pointer:
-      if (v.bits != 0 && !v.items.empty()) return print(v.items.front());
-      return address(v.bits);
+      if (v.bits == 0 || v.items.empty()) return address(v.bits);
+      if (v.origin != nullptr && points_at_arguments(*v.origin)) return argument(v.items.front());
+      return print(v.items.front());
     case value_form::record:
       return record_fields(v);
     case value_form::raw:
@@ -223,6 +227,27 @@ void printer::memory(std::span<const std::byte> bytes) {
   put(shown < bytes.size() ? " …>" : ">");
 }
 
+std::string printer::name_of_word(std::span<const std::byte> bytes, size_t at) const {
+  uint64_t word = 0;
+  if (at + sizeof(word) > bytes.size() || !options_.address_name) return {};
+  std::memcpy(&word, bytes.data() + at, sizeof(word));
+  return word == 0 ? std::string() : options_.address_name(word, side_);
+}
+
+// memory_0+0x40, or the bytes and what memory they point into.
+void printer::argument(const value& content) {
+  if (content.form == value_form::runs)
+    return items(content.items.size(), [&](size_t i) { argument(content.items[i]); });
+  if (content.form != value_form::bytes) return print(content);
+  if (content.bytes.size() == sizeof(uint64_t))
+    if (const auto name = name_of_word(content.bytes, 0); !name.empty()) return put(name);
+  memory(content.bytes);
+  if (content.bytes.size() <= sizeof(uint64_t)) return;
+  for (size_t at = 0; at < content.bytes.size(); at += sizeof(uint64_t))
+    if (const auto name = name_of_word(content.bytes, at); !name.empty())
+      format(" ({} at {})", name, at);
+}
+
 void printer::parameter(const value& in, const value* out) {
   const bool came_out = out != nullptr && !out->items.empty();
   if (!came_out) return print(in);
@@ -239,6 +264,10 @@ void printer::returned(const type& t, uint64_t bits) {
 }
 
 }  // namespace
+
+bool points_at_arguments(const variable& v) {
+  return v.name == "pArgValue" || v.name == "pArguments";
+}
 
 std::string print_call(const model& m, const call_values& inputs, const call_values* outputs,
                        std::optional<uint32_t> result, const print_options& options) {

@@ -20,9 +20,13 @@ struct print_options {
   size_t max_text = 80;   // characters of a string
   // How an object is called; 0 is always "null". Unset: its value, 0x7f….
   std::function<std::string(const handle_class&, uint64_t, call_side)> handle_name;
-  // How memory is called that an address points to; empty, or unset: the address.
+  // How memory is called that an address points to, or the argument of a kernel that looks like
+  // one; empty, or unset: the address.
   std::function<std::string(uint64_t, call_side)> address_name;
 };
+
+// Whether it points at the values of a kernel's arguments: bytes that may be addresses.
+bool points_at_arguments(const variable& v);
 
 // zeEventPoolCreate(hContext=0x…, desc={flags=HOST_VISIBLE|KERNEL_TIMESTAMP, count=2},
 //   numDevices=0, phDevices=null, phEventPool=→0x…) → SUCCESS

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
@@ -31,8 +32,10 @@ class value_writer {
       case value_form::scalar:
         return number(*v.declared, v.bits);
       case value_form::pointer:
-        if (!v.items.empty()) return write(v.items.front());
-        return address(v.bits);
+        if (v.items.empty()) return address(v.bits);
+        if (v.origin != nullptr && api::points_at_arguments(*v.origin))
+          return argument(v.items.front());
+        return write(v.items.front());
       case value_form::record:
         return record(v);
       case value_form::raw:
@@ -98,11 +101,42 @@ class value_writer {
     out_.string(name.empty() ? fmt::format("{:#x}", bits) : name);
   }
 
-  void bytes(std::span<const std::byte> run) {
+  void bytes(std::span<const std::byte> run, bool may_be_pointers = false) {
     out_.begin_object();
     out_.member("bytes", uint64_t{run.size()});
     if (run.size() <= most_bytes_shown) out_.member("hex", hexadecimal(run));
+    if (may_be_pointers) pointers(run);
     out_.end_object();
+  }
+
+  void argument(const value& content) {
+    if (content.form == value_form::bytes) return bytes(content.bytes, true);
+    if (content.form != value_form::runs) return write(content);
+    out_.begin_array();
+    for (const auto& run : content.items) argument(run);
+    out_.end_array();
+  }
+
+  // Which allocations the words of a kernel's argument point into.
+  void pointers(std::span<const std::byte> run) {
+    bool has_any = false;
+    for (size_t at = 0; at + sizeof(uint64_t) <= run.size(); at += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, run.data() + at, sizeof(word));
+      const auto place = names_.find_memory(by_, word, side_);
+      if (!place) continue;
+      if (!has_any) {
+        out_.key("pointers");
+        out_.begin_array();
+      }
+      has_any = true;
+      out_.begin_object();
+      out_.member("at", uint64_t{at});
+      out_.member("memory", place->memory);
+      out_.member("offset", place->offset);
+      out_.end_object();
+    }
+    if (has_any) out_.end_array();
   }
 
   void record(const value& v) {

@@ -27,14 +27,21 @@ std::string object_namer::handle(const trace::call& by, const api::handle_class&
   return styled(trace_.objects().name(*found, trace_.model()), value);
 }
 
+std::optional<object_namer::memory_place> object_namer::find_memory(const trace::call& by,
+                                                                    uint64_t address,
+                                                                    api::call_side side) const {
+  const auto& objects = trace_.objects();
+  const auto found = objects.find_memory(trace_.process_of(by), address, time_of(by, side));
+  if (!found) return std::nullopt;
+  return memory_place{objects.name(*found, trace_.model()), address - objects[*found].handle.value};
+}
+
 std::string object_namer::address(const trace::call& by, uint64_t address,
                                   api::call_side side) const {
   if (style_ == handle_style::values) return {};
-  const auto found =
-      trace_.objects().find_memory(trace_.process_of(by), address, time_of(by, side));
+  const auto found = find_memory(by, address, side);
   if (!found) return {};
-  const auto name = trace_.objects().name(*found, trace_.model());
-  const uint64_t offset = address - trace_.objects()[*found].handle.value;
+  const auto& [name, offset] = *found;
   return styled(offset == 0 ? name : fmt::format("{}+{:#x}", name, offset), address);
 }
 

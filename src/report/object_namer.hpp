@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "api/print.hpp"
@@ -22,6 +23,14 @@ class object_namer {
 
   std::string handle(const trace::call& by, const api::handle_class& kind, uint64_t value,
                      api::call_side side) const;
+  struct memory_place {
+    std::string memory;  // memory_0
+    uint64_t offset = 0;
+  };
+  // The allocation that an address points into.
+  std::optional<memory_place> find_memory(const trace::call& by, uint64_t address,
+                                          api::call_side side) const;
+
   // Empty when no memory is known there.
   std::string address(const trace::call& by, uint64_t address, api::call_side side) const;
 

@@ -147,5 +147,49 @@ TEST(show, injected_calls_are_hidden_until_asked_for) {
   EXPECT_NE(lines[0].find("(injected) "), std::string::npos);
 }
 
+// A kernel's arguments are bytes; those that are addresses are told as memory and offset.
+class show_arguments : public testing::Test {
+ protected:
+  show_arguments() {
+    set_argument(0, &pointer_, sizeof(pointer_));
+    set_argument(1, &number_, sizeof(number_));
+    set_argument(2, &both_, sizeof(both_));
+  }
+
+  void set_argument(uint32_t index, const void* value, size_t bytes) {
+    const auto kernel = trace::fake_handle<ze_kernel_handle_t>(0x77);
+    story_.program.call("zeKernelSetArgumentValue", {3'000'000 + index, 1}, kernel, index, bytes,
+                        value);
+  }
+
+  const uint64_t pointer_ = 0x100040, number_ = 5;
+  const uint64_t both_[3] = {7, 0x201000, 0};
+  trace::story story_;
+};
+
+TEST_F(show_arguments, addresses_are_memory_and_offset) {
+  const auto lines = lines_of(trace::packed({&story_.program}), "zeKernelSetArgumentValue");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_NE(lines[0].find("pArgValue=memory_0+0x40)"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("pArgValue=<8 bytes: 05 00"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("(memory_1+0x1000 at 8))"), std::string::npos) << lines[2];
+}
+
+TEST_F(show_arguments, addresses_are_memory_and_offset_in_json) {
+  const auto lines =
+      lines_of(trace::packed({&story_.program}), "zeKernelSetArgumentValue", {.json = true});
+  ASSERT_EQ(lines.size(), 3u);
+  const auto value_of = [&](size_t i) {
+    return nlohmann::json::parse(lines[i])["in"]["pArgValue"];
+  };
+  const auto pointer = value_of(0)["pointers"];
+  ASSERT_EQ(pointer.size(), 1u) << lines[0];
+  EXPECT_EQ(pointer[0]["at"], 0);
+  EXPECT_EQ(pointer[0]["memory"], "memory_0");
+  EXPECT_EQ(pointer[0]["offset"], 0x40);
+  EXPECT_FALSE(value_of(1).contains("pointers")) << lines[1];
+  EXPECT_EQ(value_of(2)["pointers"][0]["at"], 8) << lines[2];
+}
+
 }  // namespace
 }  // namespace zevent::report
