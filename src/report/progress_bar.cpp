@@ -11,7 +11,6 @@
 namespace zevent::report {
 namespace {
 
-constexpr auto first_draw_after = std::chrono::milliseconds(500);
 constexpr auto draw_every = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -27,10 +26,10 @@ std::string progress_line(const std::string& what, uint64_t done, uint64_t total
                      std::string(width - filled, '.'), static_cast<int>(share * 100));
 }
 
-progress_bar::progress_bar(std::string what)
+progress_bar::progress_bar(std::string what, std::chrono::milliseconds appears_after)
     : what_(std::move(what)),
       enabled_(isatty(STDERR_FILENO) != 0),
-      next_draw_(clock::now() + first_draw_after) {}
+      next_draw_(clock::now() + appears_after) {}
 
 void progress_bar::update(uint64_t done, uint64_t total) {
   if (!enabled_ || clock::now() < next_draw_) return;

@@ -10,7 +10,8 @@ namespace zevent::report {
 // work takes a while, and leaves no trace.
 class progress_bar {
  public:
-  explicit progress_bar(std::string what);
+  explicit progress_bar(std::string what,
+                        std::chrono::milliseconds appears_after = std::chrono::milliseconds(500));
   ~progress_bar();
   progress_bar(const progress_bar&) = delete;
   progress_bar& operator=(const progress_bar&) = delete;

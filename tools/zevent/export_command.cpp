@@ -43,6 +43,8 @@ result<damage_list> write_jsonl(const trace::trace_file& trace, const trace::cal
   report::text_output out(descriptor);
   report::show_options how;
   how.json = how.waits = how.injected = true;
+  report::progress_bar bar("looking for what waits");
+  how.progress = [&](uint64_t done, uint64_t total) { bar.update(done, total); };
   auto damage = report::show(trace, filter, how, out);
   if (close(descriptor) != 0) return fail("cannot write {}: {}", file, strerror(errno));
   return damage;
