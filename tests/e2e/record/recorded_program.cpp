@@ -58,6 +58,11 @@ int main(int argument_count, char** arguments) {
       for (auto& each : threads) each.join();
     }
     if (deed == "fork") fork_a_child();
+    if (deed == "exec") {
+      // The rest is the next program's to do.
+      arguments[i] = arguments[0];
+      execv("/proc/self/exe", arguments + i);
+    }
     if (deed == "tell") {
       std::puts("here");
       std::fflush(stdout);

@@ -1,133 +1,14 @@
 // `zevent record` as its users meet it.
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "verb_runner.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
+#include <set>
 
 #include "api/recording_format.hpp"
-#include "trace/open_trace.hpp"
 
 namespace zevent::recorder_test {
 namespace {
-
-using words = std::vector<std::string>;
-
-struct finished {
-  int status = 0;
-  std::string out, error;
-};
-
-class started {
- public:
-  explicit started(words command, const std::string& folder) {
-    EXPECT_EQ(pipe2(input_, O_CLOEXEC), 0);
-    EXPECT_EQ(pipe2(output_, O_CLOEXEC), 0);
-    EXPECT_EQ(pipe2(error_, O_CLOEXEC), 0);
-    std::vector<char*> pointers;
-    for (auto& word : command) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    process_ = fork();
-    if (process_ == 0) {
-      dup2(input_[0], STDIN_FILENO);
-      dup2(output_[1], STDOUT_FILENO);
-      dup2(error_[1], STDERR_FILENO);
-      if (chdir(folder.c_str()) != 0) _exit(98);
-      execv(pointers[0], pointers.data());
-      _exit(99);
-    }
-    close(input_[0]);
-    close(output_[1]);
-    close(error_[1]);
-  }
-
-  void send(int signal_number) const { kill(process_, signal_number); }
-
-  std::string read_line() {
-    std::string line;
-    char c = 0;
-    while (read(output_[0], &c, 1) == 1 && c != '\n') line += c;
-    return line;
-  }
-
-  finished finish(const std::string& input = "") {
-    EXPECT_EQ(write(input_[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
-    close(input_[1]);
-    finished end;
-    drain(output_[0], end.out);
-    drain(error_[0], end.error);
-    waitpid(process_, &end.status, 0);
-    return end;
-  }
-
- private:
-  // What these programs write fits into a pipe: one after the other is enough.
-  static void drain(int from, std::string& into) {
-    char buffer[4096];
-    ssize_t bytes = 0;
-    while ((bytes = read(from, buffer, sizeof(buffer))) > 0)
-      into.append(buffer, static_cast<size_t>(bytes));
-    close(from);
-  }
-
-  pid_t process_ = -1;
-  int input_[2], output_[2], error_[2];
-};
-
-class RecordVerb : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = std::filesystem::temp_directory_path() / "zevent-verb-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  static words command(const words& options, const words& program) {
-    words all{ZEVENT, "record"};
-    all.insert(all.end(), options.begin(), options.end());
-    all.push_back("--");
-    all.insert(all.end(), program.begin(), program.end());
-    return all;
-  }
-
-  finished record(const words& options, const words& program, const std::string& input = "") {
-    return started(command(options, program), folder_).finish(input);
-  }
-  finished record(const words& program) { return record({"-o", "t.zev"}, program); }
-
-  std::string trace_path() const { return folder_ + "/t.zev"; }
-
-  // Calls by the name of their function.
-  std::map<std::string, uint64_t> calls_by_name() {
-    std::map<std::string, uint64_t> counts;
-    const auto opened = trace::open_trace(trace_path());
-    EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().message);
-    if (!opened) return counts;
-    trace::call_reader reader(opened->trace);
-    while (const auto* call = reader.next())
-      ++counts[std::string(opened->trace.function(*call).name)];
-    return counts;
-  }
-
-  void write_script(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ + "/" + name) << text;
-    chmod((folder_ + "/" + name).c_str(), 0700);
-  }
-
-  std::string folder_;
-};
 
 TEST_F(RecordVerb, WritesOneTraceAndSaysSoInOneLine) {
   const auto end = record({PROGRAM, "calls"});
@@ -172,6 +53,46 @@ TEST_F(RecordVerb, AScriptThatStartsTwoProgramsGivesOneTrace) {
   EXPECT_EQ(WEXITSTATUS(end.status), 3);
   EXPECT_NE(end.error.find(" 5 threads, 2 processes, 0 lost, "), std::string::npos) << end.error;
   EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 2300u);
+}
+
+TEST_F(RecordVerb, ProgramsInCAndInCppAreRecordedAlike) {
+  for (const char* program : {C_PROGRAM, CPP_PROGRAM}) {
+    const auto end = record({program});
+    EXPECT_EQ(end.status, 0) << end.error;
+    EXPECT_NE(end.error.find(" 1 process, 0 lost, "), std::string::npos) << end.error;
+    auto calls = calls_by_name();
+    EXPECT_GE(calls["zeEventCreate"] + calls["zeEventCounterBasedCreate"], 1u) << program;
+  }
+}
+
+TEST_F(RecordVerb, AProgramThatBecomesAnotherIsRecordedBeforeAndAfter) {
+  const auto end = record({PROGRAM, "calls", "exec", "calls", "seven"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 7);
+  EXPECT_NE(end.error.find(" 2 processes, 0 lost, "), std::string::npos) << end.error;
+  EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 2000u);
+  EXPECT_EQ(calls_by_name()["zeInit"], 2u);
+}
+
+// As a launcher of MPI programs starts them.
+TEST_F(RecordVerb, RanksAndHostsAreNoted) {
+  write_script("launcher",
+               "#!/bin/sh\n"
+               "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 " PROGRAM
+               " calls &\n"
+               "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 " PROGRAM
+               " calls &\n"
+               "wait\nPMI_RANK=7 " PROGRAM "\n");
+  const auto end = record({"./launcher"});
+  EXPECT_NE(end.error.find(" 3 processes, 0 lost, "), std::string::npos) << end.error;
+  const auto opened = trace::open_trace(trace_path());
+  ASSERT_TRUE(opened.has_value());
+  std::multiset<std::string> ranks;
+  for (const auto& process : opened->trace.run().processes) {
+    EXPECT_FALSE(process.host.empty());
+    for (const auto& [name, value] : process.facts)
+      if (name == "mpi rank") ranks.insert(value);
+  }
+  EXPECT_EQ(ranks, (std::multiset<std::string>{"0", "1", "7"}));
 }
 
 TEST_F(RecordVerb, AForkedChildIsInTheTrace) {
