@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/terminal.hpp"
 #include "report/call_text.hpp"
@@ -48,33 +49,69 @@ class summary_printer {
   }
 
   void head() {
-    out_.line(fmt::format("{}: {} by {} of {} in {}; {} failed, {} did not return", style_.title,
-                          counted(summary_.calls, "call", "calls"),
-                          counted(trace_.run().threads.size(), "thread", "threads"),
-                          counted(trace_.run().processes.size(), "process", "processes"),
-                          duration_text(summary_.duration_ns), summary_.failed,
-                          summary_.unreturned));
+    const auto what = fmt::format("{}: {} by {} of {} in {}", style_.title,
+                                  counted(summary_.calls, "call", "calls"),
+                                  counted(trace_.run().threads.size(), "thread", "threads"),
+                                  counted(trace_.run().processes.size(), "process", "processes"),
+                                  duration_text(summary_.duration_ns));
+    const auto faults =
+        fmt::format("{} failed, {} did not return", summary_.failed, summary_.unreturned);
+    if (style_.columns == 0 || what.size() + 2 + faults.size() <= style_.columns) {
+      out_.line(what + "; " + faults);
+    } else {
+      out_.line(fitted(what));
+      out_.line(faults);
+    }
     if (summary_.injected != 0)
       out_.line(fmt::format("{} made by a tool are not counted",
                             counted(summary_.injected, "call", "calls")));
+  }
+
+  // A column of the table of functions; on a narrow terminal those that matter least are left out.
+  struct time_column {
+    std::string_view name;
+    size_t first_to_go;
+    uint64_t (*value_ns)(const latency_histogram&);
+  };
+  static constexpr size_t time_width = 10;
+  static constexpr size_t counts_width = 18;  // calls and failed
+  static constexpr size_t least_name_width = 20;
+
+  std::vector<time_column> shown_times(size_t name_width) const {
+    std::vector<time_column> columns = {
+        {"total", 5, [](const latency_histogram& t) { return t.total_ns(); }},
+        {"mean", 2, [](const latency_histogram& t) { return t.mean_ns(); }},
+        {"p50", 1, [](const latency_histogram& t) { return t.percentile_ns(50); }},
+        {"p99", 3, [](const latency_histogram& t) { return t.percentile_ns(99); }},
+        {"max", 4, [](const latency_histogram& t) { return t.most_ns(); }},
+    };
+    if (style_.columns == 0) return columns;
+    for (size_t gone = 1; gone <= columns.size() && columns.size() > 2; ++gone)
+      if (name_width + counts_width + time_width * columns.size() > style_.columns)
+        std::erase_if(columns, [&](const time_column& c) { return c.first_to_go == gone; });
+    return columns;
   }
 
   void functions() {
     size_t widest = 8;
     for (const auto& row : summary_.functions)
       widest = std::max(widest, trace_.model().functions[row.function].name.size());
-    heading(fmt::format("{:<{}} {:>9} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9}", "function", widest,
-                        "calls", "failed", "total", "mean", "p50", "p99", "max"));
+    const auto times = shown_times(widest);
+    const size_t others = counts_width + time_width * times.size();
+    if (style_.columns != 0 && widest + others > style_.columns)
+      widest =
+          style_.columns > others + least_name_width ? style_.columns - others : least_name_width;
+    std::string titles = fmt::format("{:<{}} {:>9} {:>7}", "function", widest, "calls", "failed");
+    for (const auto& column : times) titles += fmt::format(" {:>9}", column.name);
+    heading(titles);
     for (const auto& row : summary_.functions) {
-      const auto& times = row.durations;
       const auto failed = fmt::format("{:>7}", row.failed);
-      out_.line(
-          fmt::format("{:<{}} {:>9} {} {:>9} {:>9} {:>9} {:>9} {:>9}",
-                      trace_.model().functions[row.function].name, widest, row.calls,
-                      paint(failed, row.failed == 0 ? colour::plain : colour::red, style_.coloured),
-                      duration_text(times.total_ns()), duration_text(times.mean_ns()),
-                      duration_text(times.percentile_ns(50)),
-                      duration_text(times.percentile_ns(99)), duration_text(times.most_ns())));
+      auto line = fmt::format(
+          "{:<{}} {:>9} {}", trace_.model().functions[row.function].name.substr(0, widest), widest,
+          row.calls, paint(failed, row.failed == 0 ? colour::plain : colour::red, style_.coloured));
+      for (const auto& column : times)
+        line += fmt::format(" {:>9}", duration_text(column.value_ns(row.durations)));
+      out_.line(line);
     }
   }
 
