@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/call_codec.hpp"
 #include "api/model_file.hpp"
 #include "base/byte_writer.hpp"
 #include "base/untrusted_reader.hpp"
@@ -14,17 +15,20 @@
 #include "report/call_json.hpp"
 #include "report/call_text.hpp"
 #include "report/trace_summary.hpp"
+#include "small_model.hpp"
 #include "trace/pack.hpp"
 #include "trace/trace_file.hpp"
 
 // Whatever the bytes are, reading them as a trace ends without a fault. The first byte says what
 // the others are:
 //
-//   'z'  chunks of a packed trace, behind a good file header, model and run
+//   'z'  chunks of a packed trace, behind a good file header, description of the API and run
 //   's'  streams of one chunk, put into a good file: kind, then name, length and bytes of each
-//   'r'  segments of a recording, behind a good file header and a segment with the model
+//   'r'  segments of a recording, behind a good file header and a segment with the description
+//   'm'  the description of an API, instead of the one that the others have
 //   'f'  a filter
 //
+// The others have a small one (small_model.hpp), so that thousands of inputs are read a second.
 // Checksums are not looked at (FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION).
 namespace zevent::trace {
 namespace {
@@ -32,7 +36,7 @@ namespace {
 using bytes = std::vector<std::byte>;
 
 const bytes& model_bytes() {
-  static const bytes model = api::write_model(api::builtin_model());
+  static const bytes model = api::write_model(small_model(api::builtin_model()).view());
   return model;
 }
 
@@ -62,6 +66,9 @@ const bytes& good_beginning() {
 }
 
 void use(const trace_file& trace) {
+  (void)trace.memory_notes(call_number{0}, call_number{UINT64_MAX});
+  for (const auto& hash : trace.blobs().all()) (void)trace.read_blob(hash);
+  if (trace.calls() == 0) return;
   const report::call_text text(trace, {.coloured = true});
   const model::append_waits waits(trace);
   const report::call_json json(trace, report::handle_style::both, &waits);
@@ -74,8 +81,6 @@ void use(const trace_file& trace) {
     (void)json.object(*each, arguments);
   }
   (void)report::summarise(trace, {}, {});
-  (void)trace.memory_notes(call_number{0}, call_number{UINT64_MAX});
-  for (const auto& hash : trace.blobs().all()) (void)trace.read_blob(hash);
 }
 
 void read_packed(std::span<const std::byte> chunks) {
@@ -115,9 +120,25 @@ void read_recording(std::span<const std::byte> segments) {
     header.clock = recording::clock_kind::monotonic_raw_clock;
     header.state = recording::part_state::recording;
     header.schema = hash_of(model_bytes());
+    // A segment of its own for the description, which is nobody's.
+    const auto& model = model_bytes();
+    const recording::thread_record nobody{{sizeof(nobody), 0, recording::record_kind::thread, 0}};
+    const recording::blob_record blob{
+        {static_cast<uint32_t>(sizeof(blob) + model.size()), 0, recording::record_kind::blob, 0},
+        header.schema};
+    const uint64_t used =
+        sizeof(recording::segment_header) + sizeof(nobody) + sizeof(blob) + model.size();
+    const recording::segment_header segment{recording::segment_magic,
+                                            (used + unit_bytes - 1) / unit_bytes * unit_bytes};
     byte_writer out;
     out.bytes(std::as_bytes(std::span(&header, 1)));
-    return out.take();
+    out.bytes(std::as_bytes(std::span(&segment, 1)));
+    out.bytes(std::as_bytes(std::span(&nobody, 1)));
+    out.bytes(std::as_bytes(std::span(&blob, 1)));
+    out.bytes(model);
+    bytes all = out.take();
+    all.resize(sizeof(header) + segment.bytes);
+    return all;
   }();
   bytes file = beginning;
   file.insert(file.end(), segments.begin(), segments.end());
@@ -131,6 +152,17 @@ void read_recording(std::span<const std::byte> segments) {
   // What was packed from anything must be a whole trace.
   if (!trace || !trace->damage().empty()) __builtin_trap();
   use(*trace);
+}
+
+// A good call is decoded by whatever model comes out of it.
+void read_model(std::span<const std::byte> input) {
+  const auto model = api::read_model(input);
+  if (!model) return;
+  static constexpr std::byte arguments[64] = {std::byte{1}};
+  for (const auto& function : (*model)->functions) {
+    (void)api::decode_inputs(**model, function, arguments);
+    (void)api::decode_outputs(**model, function, arguments);
+  }
 }
 
 void read_filter(std::span<const std::byte> input) {
@@ -156,6 +188,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 'r':
       read_recording(rest);
+      break;
+    case 'm':
+      read_model(rest);
       break;
     case 'f':
       read_filter(rest);

@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "small_model.hpp"
 #include "story.hpp"
 
 // Writes story_vN.zev for the present version of the format, and seeds for tests/fuzz/trace.
@@ -46,7 +51,36 @@ std::vector<std::byte> whole_story() {
   return packed_bytes({&first.program, &second.program});
 }
 
-void write_seeds(const std::filesystem::path& folder, const std::vector<std::byte>& trace) {
+// The same calls, described by the fuzzer's small model.
+std::vector<std::byte> retold(const std::vector<std::byte>& bytes, const small_model& by) {
+  const auto trace = *trace_file::parse(own_bytes(bytes));
+  const int descriptor = memfd_create("retold", MFD_CLOEXEC);
+  auto out = trace_writer::begin(descriptor, 1, api::write_model(by.view()), trace.run());
+  for (const auto& hash : trace.blobs().all()) out->add_blob(hash, *trace.read_blob(hash));
+  call_reader reader(trace);
+  while (const call* each = reader.next()) {
+    call told = *each;
+    told.function = by.function(static_cast<uint16_t>(each->function));
+    if (!out->add_call(told, reader.arguments())) std::abort();
+  }
+  for (const auto& note : *trace.memory_notes(call_number{0}, call_number{UINT64_MAX}))
+    if (!out->add_memory(note)) std::abort();
+  std::vector<object> objects(trace.objects().all().begin(), trace.objects().all().end());
+  for (auto& each : objects)
+    if (each.handle.handle_class != memory_class)
+      each.handle.handle_class = by.handle_class(each.handle.handle_class);
+  if (!out->finish(objects)) std::abort();
+  std::vector<std::byte> all(static_cast<size_t>(lseek(descriptor, 0, SEEK_END)));
+  if (pread(descriptor, all.data(), all.size(), 0) != static_cast<ssize_t>(all.size()))
+    std::abort();
+  return all;
+}
+
+void write_seeds(const std::filesystem::path& folder, const std::vector<std::byte>& story) {
+  const small_model small(api::builtin_model());
+  const auto trace = retold(story, small);
+  write_new(folder / "model", api::write_model(small.view()), "m");
+
   // Behind the model and the run.
   const auto file = chunk_file::parse(own_bytes(trace));
   const auto rest = std::span(trace).subspan(file->chunks()[2].offset);
@@ -74,7 +108,7 @@ void write_seeds(const std::filesystem::path& folder, const std::vector<std::byt
   recording.thread(1, 0);
   const auto event = std::string_view("\xe1\0\0\0\0\0\0\0", 8);
   const auto& model = api::builtin_model();
-  const auto query = model.index_of(*model.find_function("zeEventQueryStatus"));
+  const auto query = small.function(model.index_of(*model.find_function("zeEventQueryStatus")));
   const auto place = recording.call(query, 1000, recording::returned_word(1, 50), event);
   recording.completion(place, 1050);
   recording.memory(place, 0x100, 16, {{1}});
