@@ -2,6 +2,7 @@
 call, in the bytes of src/api/call_codec.hpp, around the same function of the next driver."""
 
 from driver_entries import NOTICE, signature
+from profile_hooks import ProfileHook
 
 HOOK_FILES = 4
 
@@ -111,6 +112,7 @@ INCLUDES = """#include <level_zero/ze_ddi_common.h>
 #include "recorder/kernel_arguments.hpp"
 #include "recorder/memory_capture.hpp"
 #include "recorder/open_call.hpp"
+#include "recorder/profiler.hpp"
 #include "recorder_records.hpp"
 """
 
@@ -461,8 +463,12 @@ class _Hook:
         if before:
             body += ["  if (auto* memory = memory_capture::current())",
                      f"    if ({before}) call.restart();"]
-        body.append(f"  const {declared.result} result = next_function<{self.index}, "
-                    f"decltype(::{f.name})>()({', '.join(p.name for p in f.parameters)});")
+        profile = ProfileHook(self.model, f)
+        body += [f"  {line}" for line in profile.before]
+        arguments = ", ".join(profile.arguments.get(p.name, p.name) for p in f.parameters)
+        constness = "" if profile.changes_result else "const "
+        body.append(f"  {constness}{declared.result} result = next_function<{self.index}, "
+                    f"decltype(::{f.name})>()({arguments});")
         status = "static_cast<uint32_t>(result)" if is_result else "0"
         if outputs:
             body += [f"  if (call.returned({status}, true)) {{", *outputs,
@@ -472,6 +478,7 @@ class _Hook:
         if f.name in MEMORY_AFTER:
             body += ["  if (result == ZE_RESULT_SUCCESS)",
                      f"    if (auto* memory = memory_capture::current()) {MEMORY_AFTER[f.name]};"]
+        body += [f"  {line}" for line in profile.after]
         body.append("  call.complete();")
         if f.name in AFTER_CALL:
             body.append(f"  {AFTER_CALL[f.name]}")

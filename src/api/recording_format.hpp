@@ -121,6 +121,8 @@ enum class record_kind : uint8_t {
   calibration = 6,
   fact = 7,
   counter = 8,
+  device_time = 9,
+  device_clock = 10,
 };
 
 // What every record starts with. A kind that a reader does not know is skipped.
@@ -232,6 +234,33 @@ struct counter_record {
   uint64_t value;  // changes
 };
 static_assert(sizeof(counter_record) == 16);
+
+// When the device executed a command: one record for each execution, in whatever thread saw that it
+// was over. Timestamps are the device's own and wrap at its kernel_valid_bits; `submitted` and
+// `collected` are between which they lie. `detail` is the device's number.
+struct device_time_record {
+  record_header header;
+  uint64_t call;       // where in the file the call_record is that appended the command
+  uint64_t execution;  // likewise, that gave it to the device: the same, or the list's execution
+  uint64_t start;      // device timestamps
+  uint64_t end;
+  uint64_t submitted;  // ticks
+  uint64_t collected;  // ticks
+};
+static_assert(sizeof(device_time_record) == 56);
+
+// One point of the line from a device's clock to ticks; the device's name follows. `detail` is the
+// number by which this process calls the device.
+struct device_clock_record {
+  record_header header;
+  uint64_t ticks;
+  uint64_t uncertainty_ticks;  // the device was asked within so many ticks
+  uint64_t timestamp;          // the device's, wraps at valid_bits
+  uint64_t timestamps_per_second;
+  uint32_t valid_bits;
+  uint32_t kernel_valid_bits;
+};
+static_assert(sizeof(device_clock_record) == 48);
 
 constexpr uint64_t align_record(uint64_t offset) {
   return (offset + 7) & ~uint64_t{7};

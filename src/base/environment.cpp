@@ -38,6 +38,11 @@ constexpr std::array declared_variables = {
                          "what the software driver says on stderr"},
     environment_variable{"ZEVENT_MEMORY_MIB", "16 to 16777216", "",
                          "memory of each of the software driver's devices; unset: the machine's"},
+    environment_variable{"ZEVENT_PROFILE", "1", "",
+                         "the recorder takes the device time of every command; set by zevent "
+                         "profile"},
+    environment_variable{"ZEVENT_PROFILE_KERNELS", "a pattern with * and ?", "",
+                         "of which kernels the recorder takes the device time, and of nothing else"},
     environment_variable{"ZEVENT_RECORD", "a file", "",
                          "where the recorder records to; set by zevent record"},
     environment_variable{"ZEVENT_RECORD_MEMORY", "off, copies, full, results", "full",

@@ -112,6 +112,10 @@ class open_call : public call_writer {
         .store(recording::returned_word(result_, duration_), std::memory_order_release);
   }
 
+  uint64_t start_ticks() const { return start_; }
+  // What the program is told, where that is not what the driver returned.
+  void change_result(uint32_t result) { result_ = result; }
+
   // Where in the file the call is; 0 when it is not recorded.
   uint64_t position() const { return call_ != nullptr ? position_ : 0; }
 

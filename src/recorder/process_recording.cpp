@@ -16,6 +16,7 @@
 #include "recorder/blob_store.hpp"
 #include "recorder/memory_capture.hpp"
 #include "recorder/process_facts.hpp"
+#include "recorder/profile_mode.hpp"
 #include "recorder/tick_clock.hpp"
 
 namespace zevent::recorder {
@@ -94,6 +95,7 @@ process_recording* process_recording::start() {
   for (const auto& [name, value] : noted_facts()) present->write_fact(name, value);
   if (present->memory_mode() != recording::memory_mode::off)
     memory_capture::make_current(new memory_capture(present->memory_mode()));
+  begin_profile();
   present_outcome.store(outcome::recording, std::memory_order_release);
   return present;
 }

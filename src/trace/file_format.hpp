@@ -55,6 +55,7 @@ enum class chunk_kind : uint16_t {
   objects = 5,  // items are objects: handles told apart by generation
   index = 6,    // items are the chunks before it
   memory = 7,   // items are notes of what memory held; `first item` is the call of the first
+  device_times = 8,  // items are executions of commands; `first item` is the call of the first
 };
 
 enum class stream_coding : uint8_t {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -14,6 +15,7 @@
 
 #include "api/model_file.hpp"
 #include "base/checked_cast.hpp"
+#include "trace/device_line.hpp"
 #include "trace/object_tracker.hpp"
 #include "trace/run_clock.hpp"
 #include "trace/trace_file.hpp"
@@ -128,18 +130,33 @@ class packer {
   run_info describe_run() const;
   result<void> write_blobs(trace_writer& out, const recorded_model& by);
   result<void> write_calls(trace_writer& out, const recorded_model& by);
+  result<void> write_device_times(trace_writer& out);
+  void add_device_times(size_t process, std::vector<device_time>& times) const;
   result<void> write_call(trace_writer& out, const timed_calls& from, uint32_t thread,
                           object_tracker& objects);
 
   std::vector<const recording_part*> parts_;  // in the order of their start
   const pack_options& options_;
   std::vector<timed_calls> threads_;  // in the order of their first calls
+  const run_clock* clock_ = nullptr;
+  // Of each process the calls that its device times speak of: place in the part, and number.
+  std::vector<std::vector<std::pair<uint64_t, std::optional<call_number>>>> timed_calls_;
   uint64_t run_start_ns_ = 0;
   uint64_t foreign_calls_ = 0;  // of functions that the model does not have
   pack_report report_;
 };
 
 void packer::begin_threads(const run_clock& clock) {
+  clock_ = &clock;
+  for (const auto* part : parts_) {
+    auto& wanted = timed_calls_.emplace_back();
+    for (const auto& each : part->device_times()) {
+      wanted.emplace_back(each.call, std::nullopt);
+      wanted.emplace_back(each.execution, std::nullopt);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  }
   for (uint32_t process = 0; process < parts_.size(); ++process) {
     for (const auto& thread : parts_[process]->threads()) {
       timed_calls calls(*parts_[process], thread, clock.line_of(process), process);
@@ -200,6 +217,7 @@ result<void> packer::write_calls(trace_writer& out, const recorded_model& by) {
     } while (!thread.at_end() && (turns.empty() || turn(thread.start_ns(), index) < turns.top()));
     if (!thread.at_end()) turns.emplace(thread.start_ns(), index);
   }
+  if (auto written = write_device_times(out); !written) return written;
   const auto table = object_table(objects.take());
   const auto size = out.finish(table.all());
   if (!size) return tl::unexpected(size.error());
@@ -207,11 +225,59 @@ result<void> packer::write_calls(trace_writer& out, const recorded_model& by) {
   return {};
 }
 
+namespace {
+
+// The entry for a place in a sorted vector of places and numbers; null when there is none.
+template <typename Entries>
+auto* entry_at(Entries& entries, uint64_t place) {
+  const auto found =
+      std::lower_bound(entries.begin(), entries.end(), place,
+                       [](const auto& each, uint64_t wanted) { return each.first < wanted; });
+  return found != entries.end() && found->first == place ? &*found : nullptr;
+}
+
+}  // namespace
+
+void packer::add_device_times(size_t process, std::vector<device_time>& times) const {
+  const auto& host = clock_->line_of(process);
+  std::map<uint16_t, std::vector<recording::device_clock_record>> comparisons;
+  for (const auto& each : parts_[process]->device_clocks())
+    comparisons[each.header.detail].push_back(each);
+  std::map<uint16_t, device_line> lines;
+  for (const auto& [device, points] : comparisons)
+    lines.emplace(device, device_line(points, host));
+
+  for (const auto& each : parts_[process]->device_times()) {
+    const auto line = lines.find(each.header.detail);
+    const auto* call = entry_at(timed_calls_[process], each.call);
+    const auto* execution = entry_at(timed_calls_[process], each.execution);
+    if (line == lines.end() || !call->second || !execution->second) continue;
+    const auto when = line->second.to_ns(each.start, each.end, host.to_ns(each.submitted),
+                                         host.to_ns(each.collected));
+    device_time time;
+    time.call = *call->second;
+    time.execution = std::max(*call->second, *execution->second);
+    time.start_ns = std::min(latest_time_ns, when.start_ns - std::min(when.start_ns, run_start_ns_));
+    time.duration_ns = std::min(latest_time_ns, when.end_ns - when.start_ns);
+    time.device = each.header.detail;
+    times.push_back(time);
+  }
+}
+
+result<void> packer::write_device_times(trace_writer& out) {
+  std::vector<device_time> times;
+  for (size_t process = 0; process < parts_.size(); ++process) add_device_times(process, times);
+  report_.timed_commands = times.size();
+  return out.add_device_times(std::move(times));
+}
+
 result<void> packer::write_call(trace_writer& out, const timed_calls& from, uint32_t thread,
                                 object_tracker& objects) {
   const auto& recorded = from.current();
   call each;
   each.number = call_number{report_.calls++};
+  if (auto& timed = timed_calls_[from.process()]; !timed.empty())
+    if (auto* entry = entry_at(timed, recorded.offset)) entry->second = each.number;
   each.start_ns = std::min(latest_time_ns, from.start_ns() - run_start_ns_);
   each.function = recorded.function;
   each.thread = thread;

@@ -52,6 +52,10 @@ uint64_t least_bytes(record_kind kind) {
       return sizeof(recording::fact_record);
     case record_kind::counter:
       return sizeof(recording::counter_record);
+    case record_kind::device_time:
+      return sizeof(recording::device_time_record);
+    case record_kind::device_clock:
+      return sizeof(recording::device_clock_record);
   }
   return sizeof(recording::record_header);
 }
@@ -178,6 +182,12 @@ void recording_part::add_record(const record& each) {
     case record_kind::counter:
       counters_.emplace_back(text_of(each.bytes.subspan(sizeof(recording::counter_record))),
                              copy_of<recording::counter_record>(each.bytes).value);
+      break;
+    case record_kind::device_time:
+      device_times_.push_back(copy_of<recording::device_time_record>(each.bytes));
+      break;
+    case record_kind::device_clock:
+      device_clocks_.push_back(copy_of<recording::device_clock_record>(each.bytes));
       break;
     case record_kind::completion:
     case record_kind::thread:

@@ -54,6 +54,8 @@ class recording_part {
   // Names and values, in the order of the file.
   std::span<const std::pair<std::string, std::string>> facts() const { return facts_; }
   std::span<const std::pair<std::string, uint64_t>> counters() const { return counters_; }
+  std::span<const recording::device_time_record> device_times() const { return device_times_; }
+  std::span<const recording::device_clock_record> device_clocks() const { return device_clocks_; }
   uint64_t calls() const { return calls_; }
   std::span<const std::string> damage() const { return damage_; }
 
@@ -79,6 +81,8 @@ class recording_part {
   std::vector<recording::calibration_record> calibrations_;
   std::vector<std::pair<std::string, std::string>> facts_;
   std::vector<std::pair<std::string, uint64_t>> counters_;
+  std::vector<recording::device_time_record> device_times_;
+  std::vector<recording::device_clock_record> device_clocks_;
   uint64_t calls_ = 0;
   std::vector<std::string> damage_;
 };

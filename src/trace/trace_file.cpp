@@ -68,6 +68,10 @@ result<void> trace_writer::add_memory(const memory_note& note) {
   return memory_.add(note, file_);
 }
 
+result<void> trace_writer::add_device_times(std::vector<device_time> times) {
+  return write_device_times(std::move(times), file_);
+}
+
 result<uint64_t> trace_writer::finish(std::span<const object> objects) {
   if (!calls_.empty())
     if (auto written = calls_.write(file_); !written) return tl::unexpected(written.error());
@@ -124,6 +128,7 @@ result<void> trace_file::read_run() {
 void trace_file::find_blocks() {
   for (const auto& entry : file_.chunks()) {
     if (entry.kind == chunk_kind::memory) memory_chunks_.push_back(entry);
+    if (entry.kind == chunk_kind::device_times) device_chunks_.push_back(entry);
     if (entry.kind != chunk_kind::calls || entry.items == 0) continue;
     if (entry.items > max_calls_per_chunk || entry.first_item < calls() ||
         entry.first_item > UINT64_MAX - entry.items)
@@ -194,6 +199,18 @@ result<std::vector<memory_note>> trace_file::memory_notes(call_number first,
                  [&](const auto& note) { return note.call >= first && note.call <= last; });
   }
   return wanted;
+}
+
+result<std::vector<device_time>> trace_file::device_times() const {
+  std::vector<device_time> all;
+  for (const auto& entry : device_chunks_) {
+    const auto loaded = file_.load(entry);
+    const auto times =
+        loaded ? read_device_times(*loaded, entry, calls()) : tl::unexpected(loaded.error());
+    if (!times) return times;
+    all.insert(all.end(), times->begin(), times->end());
+  }
+  return all;
 }
 
 call_reader::call_reader(const trace_file& trace, call_number first)

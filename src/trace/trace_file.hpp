@@ -16,6 +16,7 @@
 #include "trace/call_block.hpp"
 #include "trace/call_filter.hpp"
 #include "trace/chunk_file.hpp"
+#include "trace/device_times.hpp"
 #include "trace/memory_notes.hpp"
 #include "trace/object_table.hpp"
 #include "trace/run_info.hpp"
@@ -37,6 +38,8 @@ class trace_writer {
   result<void> add_call(const call& each, call_arguments arguments);
   // What memory held at the last call that was added.
   result<void> add_memory(const memory_note& note);
+  // Once, when all calls were added.
+  result<void> add_device_times(std::vector<device_time> times);
   // Writes the objects and what is held back; gives the size of the file.
   result<uint64_t> finish(std::span<const object> objects);
 
@@ -79,6 +82,10 @@ class trace_file {
   // Memory notes of the calls in [first, last].
   result<std::vector<memory_note>> memory_notes(call_number first, call_number last) const;
 
+  // Executions of commands, in order of the calls that appended them; none unless profiled.
+  bool has_device_times() const { return !device_chunks_.empty(); }
+  result<std::vector<device_time>> device_times() const;
+
   const blob_index& blobs() const { return blobs_; }
   result<std::vector<std::byte>> read_blob(const blob_hash& hash) const {
     return blobs_.read(file_, hash);
@@ -101,6 +108,7 @@ class trace_file {
   std::vector<file_damage> damage_;
   std::vector<chunk_entry> blocks_;
   std::vector<chunk_entry> memory_chunks_;
+  std::vector<chunk_entry> device_chunks_;
   blob_index blobs_;
   object_table objects_;
   filter_names names_;
