@@ -126,6 +126,8 @@ environment_changes environment_for_recording(way_in way, const installation& fi
       {"ZEVENT_RECORD_MEMORY", options.memory},
       {"ZEVENT_DRIVER", options.driver},
   };
+  changes.emplace_back("ZEVENT_PROFILE", options.profile ? "1" : "");
+  changes.emplace_back("ZEVENT_PROFILE_KERNELS", options.kernels);
   if (way == way_in::direct) {
     std::string path = files.record_directory;
     if (library_path && !library_path->empty()) path += ":" + *library_path;

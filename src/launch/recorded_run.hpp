@@ -16,6 +16,8 @@ struct recording_options {
   std::string output;           // the trace; the processes record beside it, into output.parts
   std::string memory = "full";  // off, copies or full
   std::string driver;           // the driver to record; "" for the software driver
+  bool profile = false;         // whether commands are timed on the device
+  std::string kernels;          // which kernels alone are timed; "" for everything
 };
 
 std::string parts_folder_of(const std::string& output);

@@ -41,6 +41,21 @@ uint64_t region_bytes(const model::call_view& view) {
 copy_statistics::copy_statistics(const trace::trace_file& trace)
     : trace_(trace), list_class_(trace::class_named(trace.model(), "ze_command_list_handle_t")) {}
 
+bool copy_statistics::is_copy(function which) {
+  return which == function::zeCommandListAppendMemoryCopy ||
+         which == function::zeCommandListAppendMemoryCopyWithParameters ||
+         which == function::zeCommandListAppendMemoryCopyFromContext ||
+         which == function::zeCommandListAppendMemoryCopyRegion;
+}
+
+uint64_t copy_statistics::bytes_moved(const model::call_view& view) {
+  if (view.which == function::zeCommandListAppendMemoryCopyRegion) return region_bytes(view);
+  const bool moves = is_copy(view.which) ||
+                     view.which == function::zeCommandListAppendMemoryFill ||
+                     view.which == function::zeCommandListAppendMemoryFillWithParameters;
+  return moves ? view[size] : 0;
+}
+
 bool copy_statistics::wants(function which) {
   switch (which) {
     case function::zeCommandListAppendMemoryCopy:

@@ -31,6 +31,13 @@ class copy_statistics {
   // Whether calls of a function are of interest; the others need not be given.
   static bool wants(model::function which);
 
+  static bool is_copy(model::function which);  // of memory, not of images
+  // By a copy or a fill; 0 for anything else.
+  static uint64_t bytes_moved(const model::call_view& view);
+
+  // The kind of memory at an address, as far as the calls so far tell.
+  std::string kind_at(const trace::call& each, uint64_t address) const;
+
   // Calls come in order of number. Those that do not count are looked at all the same, for the
   // memory and the lists that they make.
   void add(const trace::call& each, const model::call_view& view, bool counts);
@@ -43,7 +50,6 @@ class copy_statistics {
     std::map<std::string, copy_count> copies;
   };
 
-  std::string kind_at(const trace::call& each, uint64_t address) const;
   void note_memory(const trace::call& each, const model::call_view& view);
   void add_command(const trace::call& each, const model::call_view& view, std::string kind,
                    uint64_t bytes, bool counts);

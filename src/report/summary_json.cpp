@@ -1,4 +1,5 @@
 #include "report/call_json.hpp"
+#include "report/device_output.hpp"
 #include "report/json_writer.hpp"
 #include "report/summary_output.hpp"
 
@@ -99,6 +100,7 @@ void write_summary_json(const trace::trace_file& trace, const trace_summary& sum
   out.member("injected", summary.injected);
   out.member("duration_ns", summary.duration_ns);
   out.member("waiting_ns", summary.waiting_ns);
+  if (summary.device) write_device_json(*summary.device, out);
   write_functions(trace, summary, out);
   write_slowest(trace, summary, out);
   out.key("copies");

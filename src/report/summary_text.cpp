@@ -5,6 +5,7 @@
 
 #include "base/terminal.hpp"
 #include "report/call_text.hpp"
+#include "report/device_output.hpp"
 #include "report/duration_text.hpp"
 #include "report/summary_output.hpp"
 
@@ -23,6 +24,7 @@ class summary_printer {
 
   void print() {
     head();
+    if (summary_.device) device();
     functions();
     slowest();
     copies();
@@ -65,6 +67,13 @@ class summary_printer {
     if (summary_.injected != 0)
       out_.line(fmt::format("{} made by a tool are not counted",
                             counted(summary_.injected, "call", "calls")));
+  }
+
+  void device() {
+    for (const auto& table : device_tables(*summary_.device)) {
+      heading(table.heading);
+      for (const auto& line : table.lines) out_.line(fitted(line));
+    }
   }
 
   // A column of the table of functions; on a narrow terminal those that matter least are left out.

@@ -65,14 +65,17 @@ void count_lives(const trace::trace_file& trace, event_summary& events) {
 class summariser {
  public:
   summariser(const trace::trace_file& trace, const summary_options& options)
-      : trace_(trace), plan_(trace.model()), copies_(trace), slowest_(options.slowest) {
+      : trace_(trace), plan_(trace.model()),
+        copies_(trace),
+        device_(trace),
+        slowest_(options.slowest) {
     const auto functions = trace.model().functions;
     by_function_.resize(functions.size());
     for (size_t i = 0; i < functions.size(); ++i) {
       by_function_[i].function = static_cast<uint32_t>(i);
       waits_.push_back(waits_on_host(functions[i].name));
       const auto which = plan_.function_of(static_cast<uint32_t>(i));
-      wants_arguments_.push_back(copy_statistics::wants(which) ||
+      wants_arguments_.push_back(copy_statistics::wants(which) || device_.wants(which) ||
                                  which == function::zeEventHostSynchronize);
     }
     for (uint32_t i = 0; i < trace.run().threads.size(); ++i) summary_.threads.push_back({i});
@@ -85,6 +88,7 @@ class summariser {
     view_.which = plan_.function_of(each.function);
     plan_.read(each.function, arguments.inputs, arguments.outputs, view_);
     if (copy_statistics::wants(view_.which)) copies_.add(each, view_, counts);
+    if (device_.wants(view_.which)) device_.add(each, view_, copies_, counts);
     if (view_.which != function::zeEventHostSynchronize || !counts) return;
     if (view_[timeout] == 0) return add_poll(each);
     ++summary_.events.waits;
@@ -121,6 +125,7 @@ class summariser {
     summary_.functions = std::move(by_function_);
     summary_.slowest = slowest_.take();
     summary_.copies = copies_.by_kind();
+    if (device_.is_profile()) summary_.device = device_.summarise();
     count_lives(trace_, summary_.events);
     return std::move(summary_);
   }
@@ -135,6 +140,7 @@ class summariser {
   model::argument_plan plan_;
   model::call_view view_;
   copy_statistics copies_;
+  device_statistics device_;
   slowest_calls slowest_;
   std::vector<function_summary> by_function_;
   std::vector<bool> waits_, wants_arguments_;

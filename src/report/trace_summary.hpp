@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "report/copy_statistics.hpp"
+#include "report/device_statistics.hpp"
 #include "report/latency_histogram.hpp"
 #include "trace/call_filter.hpp"
 #include "trace/trace_file.hpp"
@@ -49,6 +51,7 @@ struct trace_summary {
   std::map<std::string, copy_count> copies;
   event_summary events;
   std::vector<thread_summary> threads;  // by index
+  std::optional<device_summary> device;     // of a profile
   std::vector<trace::file_damage> damage;
 };
 

@@ -28,6 +28,7 @@ struct verb {
 action declare_check(CLI::App& line);
 action declare_doctor(CLI::App& line);
 action declare_export(CLI::App& line);
+action declare_profile(CLI::App& line);
 action declare_record(CLI::App& line);
 action declare_replay(CLI::App& line);
 action declare_repro(CLI::App& line);

@@ -19,6 +19,8 @@ constexpr std::array verbs = {
          declare_run},
     verb{"record", "[options] -- PROGRAM [arguments]", "record what a program does",
          declare_record},
+    verb{"profile", "[options] -- PROGRAM [arguments]", "time every command on the device",
+         declare_profile},
     verb{"show", "[options] TRACE [FILTER]", "print the calls of a trace", declare_show},
     verb{"summary", "[options] TRACE [FILTER]", "where the time of a trace went", declare_summary},
     verb{"check", "[options] TRACE | -- PROGRAM [arguments]", "find what a program did wrong",
