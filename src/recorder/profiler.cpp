@@ -49,6 +49,9 @@ using batches = std::vector<std::shared_ptr<timed_batch>>;
 constexpr uint64_t exit_timeout_ns = 500'000'000;
 constexpr uint64_t context_timeout_ns = 100'000'000;
 
+// A queue that nobody waits for forgets what is over when it has so many.
+constexpr size_t most_batches = 32;
+
 constexpr auto counter_times =
     ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
 constexpr auto pool_times =
@@ -362,6 +365,8 @@ void execution_timing::end(ze_result_t result) {
   if (!were_taken) return;
   if (queue_ != nullptr) {
     the_profiler().queues.with(queue_, [&](batches& known) {
+      if (known.size() >= most_batches)
+        std::erase_if(known, [](const auto& each) { return each->is_over(); });
       for (const auto& each : executed_)
         if (std::find(known.begin(), known.end(), each.batch) == known.end())
           known.push_back(each.batch);

@@ -28,6 +28,9 @@ constexpr size_t group_size = 64;
 // How long the destruction of a list waits for what is known to come at once.
 constexpr uint64_t proof_timeout_ns = 100'000'000;
 
+// How long an execution waits for the one before it, where there is no other way.
+constexpr uint64_t run_timeout_ns = 2'000'000'000;
+
 uint64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -133,19 +136,30 @@ void timed_batch::write(const timed_command& command, const ze_kernel_timestamp_
 }
 
 void timed_batch::collect() {
+  collect_inner();
+  if (!try_turn()) return;
+  collect_own();
+  end_turn();
+}
+
+void timed_batch::collect_inner() {
   std::vector<std::shared_ptr<timed_batch>> inner;
   {
     const std::lock_guard lock(mutex_);
-    if (!inner_.empty()) inner = inner_;
+    inner.swap(inner_);
   }
+  if (inner.empty()) return;
   for (const auto& each : inner) each->collect();
-  if (!try_turn()) return;
+  std::erase_if(inner, [](const auto& each) { return each->is_over(); });
+  for (auto& each : inner) add_inner(std::move(each));
+}
+
+void timed_batch::collect_own() {
   if (what_.immediate)
     collect_appended();
   else
     collect_runs();
   release_if_over();
-  end_turn();
 }
 
 void timed_batch::collect_until(uint64_t deadline_ns) {
@@ -276,17 +290,29 @@ timed_batch::execution timed_batch::begin_execution(uint64_t call, uint64_t now_
   }
   // The program gives the list to the device again before it is through with it.
   auto copy = make_copy();
-  if (copy == nullptr) {
+  if (copy == nullptr && !wait_for_runs()) {
     next.is_possible = false;
+    count_untimed(commands_.size());
     return next;
   }
-  next.first = copy->list;
+  if (copy != nullptr) next.first = copy->list;
   const std::lock_guard lock(mutex_);
-  runs_.back().copy = std::move(copy);
+  if (!runs_.empty()) runs_.back().copy = std::move(copy);
   run& only = runs_.emplace_back();
   only.call = call;
   only.submitted_ticks = now_ticks;
   return next;
+}
+
+// Where times cannot be copied on the device, the next run has to wait for the last: what passes
+// signals on must not find an event that is signalled already.
+bool timed_batch::wait_for_runs() {
+  for (const uint64_t deadline_ns = now_ns() + run_timeout_ns; now_ns() < deadline_ns;) {
+    collect_runs();
+    if (is_over()) return true;
+    pause_shortly();
+  }
+  return false;
 }
 
 void timed_batch::end_execution(size_t runs, bool were_taken) {
@@ -420,7 +446,10 @@ void timed_batch::destroy_copy(timing_copy& copy) {
 }
 
 void timed_batch::retire(ze_command_list_handle_t list) {
-  collect();
+  collect_inner();
+  take_turn();
+  collect_own();
+  end_turn();
   bool needs_proof = false;
   {
     const std::lock_guard lock(mutex_);
@@ -446,7 +475,9 @@ void timed_batch::retire(ze_command_list_handle_t list) {
     const std::lock_guard lock(mutex_);
     retired_ = true;
   }
-  collect();
+  take_turn();
+  collect_own();
+  end_turn();
 }
 
 // The last that is done of a batch whose list is gone: its events are free.

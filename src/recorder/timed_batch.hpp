@@ -118,8 +118,11 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
   void take_turn();
   void end_turn() { turn_.store(false, std::memory_order_release); }
 
+  void collect_inner();
   // With the turn.
+  void collect_own();
   void collect_appended();
+  bool wait_for_runs();
   size_t collect_group(std::vector<timed_command*>& group);
   void collect_runs();
   bool collect_run(run& each);
