@@ -56,9 +56,13 @@ struct program {
     const ze_command_list_desc_t list_desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0,
                                            ZE_COMMAND_LIST_FLAG_IN_ORDER};
     good(zeCommandListCreate(context, device, &list_desc, &regular));
-    const ze_command_queue_desc_t queue_desc{
-        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
-        ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    const ze_command_queue_desc_t queue_desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                             nullptr,
+                                             0,
+                                             0,
+                                             ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+                                             ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                             ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     good(zeCommandListCreateImmediate(context, device, &queue_desc, &immediate));
     const ze_event_pool_desc_t pool_desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
                                          ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
@@ -100,8 +104,7 @@ double added_ns(const program& p, ze_command_list_handle_t list, ze_event_handle
   for (int i = 0; i < rounds; ++i) {
     const double base = cost_ns([&] { p.append(list, signal, 0, nullptr); });
     between();
-    const double watched =
-        cost_ns([&] { zeCommandListAppendBarrier(list, signal, 0, nullptr); });
+    const double watched = cost_ns([&] { zeCommandListAppendBarrier(list, signal, 0, nullptr); });
     between();
     if (i > 0) measured.push_back(watched - base);  // the first makes the events
   }

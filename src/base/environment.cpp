@@ -41,8 +41,9 @@ constexpr std::array declared_variables = {
     environment_variable{"ZEVENT_PROFILE", "1", "",
                          "the recorder takes the device time of every command; set by zevent "
                          "profile"},
-    environment_variable{"ZEVENT_PROFILE_KERNELS", "a pattern with * and ?", "",
-                         "of which kernels the recorder takes the device time, and of nothing else"},
+    environment_variable{
+        "ZEVENT_PROFILE_KERNELS", "a pattern with * and ?", "",
+        "of which kernels the recorder takes the device time, and of nothing else"},
     environment_variable{"ZEVENT_RECORD", "a file", "",
                          "where the recorder records to; set by zevent record"},
     environment_variable{"ZEVENT_RECORD_MEMORY", "off, copies, full, results", "full",

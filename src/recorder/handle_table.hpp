@@ -13,8 +13,8 @@ namespace zevent::recorder {
 // What is known of the handles of one class. Threads that look at different handles seldom meet:
 // each shard has a lock of its own, which is held for the look and never across a driver's call.
 //
-// A driver gives a handle out again as soon as it is destroyed, so that what is known of it is taken
-// out before the driver is told to destroy it.
+// A driver gives a handle out again as soon as it is destroyed, so that what is known of it is
+// taken out before the driver is told to destroy it.
 template <typename Handle, typename Value>
 class handle_table {
  public:

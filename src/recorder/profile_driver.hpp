@@ -7,28 +7,28 @@ namespace zevent::recorder {
 // What the profiler asks of the next driver. These calls are the tool's own: they go past the hooks
 // and are not recorded.
 struct profile_driver {
-#define ZEVENT_PROFILE_CALLS(X)                                                                   \
-  X(zeDeviceGetProperties)                                                                        \
-  X(zeDeviceGetGlobalTimestamps)                                                                  \
-  X(zeEventPoolCreate)                                                                            \
-  X(zeEventPoolDestroy)                                                                           \
-  X(zeEventPoolGetFlags)                                                                          \
-  X(zeEventCreate)                                                                                \
-  X(zeEventDestroy)                                                                               \
-  X(zeEventHostReset)                                                                             \
-  X(zeEventHostSynchronize)                                                                       \
-  X(zeEventQueryStatus)                                                                           \
-  X(zeEventQueryKernelTimestamp)                                                                  \
-  X(zeMemAllocHost)                                                                               \
-  X(zeMemFree)                                                                                    \
-  X(zeCommandListCreate)                                                                          \
-  X(zeCommandListClose)                                                                           \
-  X(zeCommandListDestroy)                                                                         \
-  X(zeCommandListAppendBarrier)                                                                   \
-  X(zeCommandListAppendEventReset)                                                                \
-  X(zeCommandListAppendMemoryCopy)                                                                \
-  X(zeCommandListAppendQueryKernelTimestamps)                                                     \
-  X(zeCommandListAppendSignalEvent)                                                               \
+#define ZEVENT_PROFILE_CALLS(X)               \
+  X(zeDeviceGetProperties)                    \
+  X(zeDeviceGetGlobalTimestamps)              \
+  X(zeEventPoolCreate)                        \
+  X(zeEventPoolDestroy)                       \
+  X(zeEventPoolGetFlags)                      \
+  X(zeEventCreate)                            \
+  X(zeEventDestroy)                           \
+  X(zeEventHostReset)                         \
+  X(zeEventHostSynchronize)                   \
+  X(zeEventQueryStatus)                       \
+  X(zeEventQueryKernelTimestamp)              \
+  X(zeMemAllocHost)                           \
+  X(zeMemFree)                                \
+  X(zeCommandListCreate)                      \
+  X(zeCommandListClose)                       \
+  X(zeCommandListDestroy)                     \
+  X(zeCommandListAppendBarrier)               \
+  X(zeCommandListAppendEventReset)            \
+  X(zeCommandListAppendMemoryCopy)            \
+  X(zeCommandListAppendQueryKernelTimestamps) \
+  X(zeCommandListAppendSignalEvent)           \
   X(zeCommandListIsGraphCaptureEnabledExt)
 
 #define ZEVENT_DECLARE_CALL(name) decltype(&::name) name;

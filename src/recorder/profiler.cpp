@@ -383,7 +383,8 @@ void list_created(ze_command_list_handle_t list, ze_context_handle_t context,
   if (desc == nullptr) return;
   // The commands of these may be changed or copied behind our back.
   const bool changes =
-      has_flag(desc->flags, ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, ZE_COMMAND_LIST_FLAG_FORCE_UINT32) ||
+      has_flag(desc->flags, ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE,
+               ZE_COMMAND_LIST_FLAG_FORCE_UINT32) ||
       find_in_chain(desc->pNext, ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC) != nullptr;
   const bool in_order =
       has_flag(desc->flags, ZE_COMMAND_LIST_FLAG_IN_ORDER, ZE_COMMAND_LIST_FLAG_FORCE_UINT32);
@@ -532,8 +533,8 @@ void signal_appended(ze_command_list_handle_t list, ze_event_handle_t event, uin
   if (is_captured(list)) return count_untimed(1);
   timed_command* command = state->batch->begin(call, now_ticks);
   if (command == nullptr) return count_untimed(1);
-  const bool appended = next_driver_calls().zeCommandListAppendSignalEvent(list, command->event) ==
-                        ZE_RESULT_SUCCESS;
+  const bool appended =
+      next_driver_calls().zeCommandListAppendSignalEvent(list, command->event) == ZE_RESULT_SUCCESS;
   state->batch->end(*command, appended);
   the_profiler().events.with(event, [&](known_event& known) { known.signaller = state->batch; });
 }

@@ -56,10 +56,10 @@ class append_timing {
 
  private:
   enum class way : uint8_t {
-    plain,     // the program's command has no signal
-    signal,    // a signal behind the command
-    barrier,   // a barrier behind the command
-    query,     // the program's event takes the times, which are copied
+    plain,    // the program's command has no signal
+    signal,   // a signal behind the command
+    barrier,  // a barrier behind the command
+    query,    // the program's event takes the times, which are copied
   };
 
   void begin(uint64_t call, uint64_t now_ticks, const launched_kernels& kernels);

@@ -47,7 +47,7 @@ void pause_shortly() {
 void count_untimed(uint64_t commands) {
   auto* recording = process_recording::current();
   if (recording == nullptr) return;
-  static std::mutex mutex;  // guards the two below
+  static std::mutex mutex;                               // guards the two below
   static const process_recording* counts_for = nullptr;  // a forked child has another one
   static uint64_t* counter = nullptr;
   const std::lock_guard lock(mutex);
@@ -400,9 +400,9 @@ bool timed_batch::fill_copy(timing_copy& copy) {
   const ze_host_mem_alloc_desc_t memory_desc{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
   void* memory = nullptr;
   const auto fails = [](ze_result_t result) { return result != ZE_RESULT_SUCCESS; };
-  if (fails(driver.zeMemAllocHost(
-          pool_->context(), &memory_desc, commands_.size() * sizeof(ze_kernel_timestamp_result_t),
-          alignof(ze_kernel_timestamp_result_t), &memory)))
+  if (fails(driver.zeMemAllocHost(pool_->context(), &memory_desc,
+                                  commands_.size() * sizeof(ze_kernel_timestamp_result_t),
+                                  alignof(ze_kernel_timestamp_result_t), &memory)))
     return false;
   copy.times = static_cast<ze_kernel_timestamp_result_t*>(memory);
   if (fails(driver.zeCommandListCreate(pool_->context(), pool_->device(), &list_desc, &copy.list)))
@@ -424,10 +424,9 @@ bool timed_batch::fill_copy(timing_copy& copy) {
       return false;
     }
   }
-  if (!events.empty() &&
-      fails(driver.zeCommandListAppendQueryKernelTimestamps(
-          copy.list, static_cast<uint32_t>(events.size()), events.data(), copy.times,
-          offsets.data(), nullptr, 0, nullptr)))
+  if (!events.empty() && fails(driver.zeCommandListAppendQueryKernelTimestamps(
+                             copy.list, static_cast<uint32_t>(events.size()), events.data(),
+                             copy.times, offsets.data(), nullptr, 0, nullptr)))
     return false;
   if (fails(driver.zeCommandListAppendBarrier(copy.list, nullptr, 0, nullptr))) return false;
   for (const auto& command : commands_)

@@ -58,8 +58,7 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
     uint32_t ordinal = 0;
   };
 
-  timed_batch(std::shared_ptr<timing_pool> pool, kind what)
-      : pool_(std::move(pool)), what_(what) {}
+  timed_batch(std::shared_ptr<timing_pool> pool, kind what) : pool_(std::move(pool)), what_(what) {}
 
   timing_pool& pool() { return *pool_; }
   bool is_immediate() const { return what_.immediate; }
@@ -73,9 +72,8 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
   // The driver has taken the command, or refused it.
   void end(timed_command& command, bool was_taken) {
     // release: what was set meanwhile is seen by the collector.
-    command.now.store(
-        was_taken ? timed_command::state::appended : timed_command::state::refused,
-        std::memory_order_release);
+    command.now.store(was_taken ? timed_command::state::appended : timed_command::state::refused,
+                      std::memory_order_release);
   }
 
   // Writes the times of what is complete. Never waits.
@@ -141,8 +139,8 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
 
   std::mutex mutex_;  // guards all below; commands and runs are changed only with the turn
   std::deque<timed_command> commands_;
-  uint64_t popped_ = 0;              // commands that were in front of commands_
-  uint64_t known_complete_ = 0;      // all commands before this one
+  uint64_t popped_ = 0;          // commands that were in front of commands_
+  uint64_t known_complete_ = 0;  // all commands before this one
   std::vector<ze_event_handle_t> free_;
   size_t next_take_ = 4;
   ze_event_handle_t last_ = nullptr;  // of a regular list: signalled behind all of its commands

@@ -50,8 +50,7 @@ bool copy_statistics::is_copy(function which) {
 
 uint64_t copy_statistics::bytes_moved(const model::call_view& view) {
   if (view.which == function::zeCommandListAppendMemoryCopyRegion) return region_bytes(view);
-  const bool moves = is_copy(view.which) ||
-                     view.which == function::zeCommandListAppendMemoryFill ||
+  const bool moves = is_copy(view.which) || view.which == function::zeCommandListAppendMemoryFill ||
                      view.which == function::zeCommandListAppendMemoryFillWithParameters;
   return moves ? view[size] : 0;
 }

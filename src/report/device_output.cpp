@@ -29,9 +29,9 @@ std::string bandwidth_text(const device_work& work) {
 text_table times(const device_summary& device) {
   const size_t width = width_of(device.works);
   text_table table;
-  table.heading = fmt::format("{:<{}} {:>8} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12}", "device time",
-                              width, "commands", "total", "mean", "p50", "p99", "bytes",
-                              "bandwidth");
+  table.heading =
+      fmt::format("{:<{}} {:>8} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12}", "device time", width,
+                  "commands", "total", "mean", "p50", "p99", "bytes", "bandwidth");
   for (const auto& each : device.works)
     table.lines.push_back(fmt::format(
         "{:<{}} {:>8} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12}", shortened(each.name), width,
@@ -40,8 +40,8 @@ text_table times(const device_summary& device) {
         duration_text(each.durations.percentile_ns(99)),
         each.bytes != 0 ? bytes_text(each.bytes) : "", bandwidth_text(each)));
   if (device.untimed != 0)
-    table.lines.push_back(fmt::format("{} more could not be timed: docs/profiling.md says why",
-                                      device.untimed));
+    table.lines.push_back(
+        fmt::format("{} more could not be timed: docs/profiling.md says why", device.untimed));
   return table;
 }
 

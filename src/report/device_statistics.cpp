@@ -92,7 +92,8 @@ std::string device_statistics::work_of(const trace::call& each, const model::cal
   }
   if (is_fill(view.which)) return "fill of " + copies.kind_at(each, view[ptr]);
   if (copy_statistics::is_copy(view.which))
-    return "copy " + copies.kind_at(each, view[srcptr]) + " to " + copies.kind_at(each, view[dstptr]);
+    return "copy " + copies.kind_at(each, view[srcptr]) + " to " +
+           copies.kind_at(each, view[dstptr]);
   return std::string(trace_.function(each).name);
 }
 
@@ -105,10 +106,10 @@ uint32_t device_statistics::work_named(const std::string& name) {
 
 uint32_t device_statistics::queue_of(const trace::call& each, const model::call_view& view) {
   const bool on_queue = is_submission(view.which);
-  const auto object = trace_.objects().find(
-      {trace_.process_of(each), on_queue ? queue_class_ : list_class_,
-       on_queue ? view[hCommandQueue] : view[hCommandList]},
-      each.start_ns);
+  const auto object =
+      trace_.objects().find({trace_.process_of(each), on_queue ? queue_class_ : list_class_,
+                             on_queue ? view[hCommandQueue] : view[hCommandList]},
+                            each.start_ns);
   if (!object) return no_queue;
   const auto [place, is_new] =
       queue_by_object_.try_emplace(index_of(*object), static_cast<uint32_t>(queue_names_.size()));

@@ -65,7 +65,8 @@ void count_lives(const trace::trace_file& trace, event_summary& events) {
 class summariser {
  public:
   summariser(const trace::trace_file& trace, const summary_options& options)
-      : trace_(trace), plan_(trace.model()),
+      : trace_(trace),
+        plan_(trace.model()),
         copies_(trace),
         device_(trace),
         slowest_(options.slowest) {

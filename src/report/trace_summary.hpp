@@ -50,8 +50,8 @@ struct trace_summary {
   std::vector<trace::call> slowest;         // longest first
   std::map<std::string, copy_count> copies;
   event_summary events;
-  std::vector<thread_summary> threads;  // by index
-  std::optional<device_summary> device;     // of a profile
+  std::vector<thread_summary> threads;   // by index
+  std::optional<device_summary> device;  // of a profile
   std::vector<trace::file_damage> damage;
 };
 

@@ -66,7 +66,8 @@ device_line::device_line(std::span<const recording::device_clock_record> compari
       const double expected = static_cast<double>(next.ns - last.ns) * last.timestamps_per_ns;
       const uint64_t seen = (each.timestamp - last.timestamp) & global_mask;
       const double period = static_cast<double>(global_mask) + 1;
-      const double wraps = std::max(0.0, std::round((expected - static_cast<double>(seen)) / period));
+      const double wraps =
+          std::max(0.0, std::round((expected - static_cast<double>(seen)) / period));
       const auto counted = seen + (global_mask + 1) * static_cast<uint64_t>(std::min(wraps, 1e9));
       const double rate = static_cast<double>(counted) / static_cast<double>(next.ns - last.ns);
       next.timestamp = last.timestamp + counted;
@@ -103,7 +104,8 @@ device_line::interval device_line::to_ns(uint64_t start, uint64_t end, uint64_t 
   const uint64_t until = timestamp_at(latest_ns) + slack;
   // Known within one period it is the last that fits; else, most likely, the first.
   const bool is_certain = distance(from, until) < period;
-  const uint64_t ended = is_certain ? until - ((until - end) & mask_) : from + ((end - from) & mask_);
+  const uint64_t ended =
+      is_certain ? until - ((until - end) & mask_) : from + ((end - from) & mask_);
   const uint64_t began = ended - ((end - start) & mask_);
   interval found{ns_at(began), ns_at(ended)};
   found.end_ns = std::max(found.end_ns, found.start_ns);

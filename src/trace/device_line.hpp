@@ -12,8 +12,8 @@ namespace zevent::trace {
 // Turns timestamps of one device into nanoseconds of the run's axis.
 //
 // The device's clock was compared with the host's now and then; between two comparisons times are
-// interpolated. Both kinds of timestamps wrap: of comparisons the rate of the clock tells how often,
-// of a command the host times between which it ran.
+// interpolated. Both kinds of timestamps wrap: of comparisons the rate of the clock tells how
+// often, of a command the host times between which it ran.
 class device_line {
  public:
   device_line(std::span<const recording::device_clock_record> comparisons, const tick_line& host);
@@ -30,8 +30,8 @@ class device_line {
  private:
   struct point {
     uint64_t ns = 0;
-    uint64_t timestamp = 0;           // as if it did not wrap
-    double timestamps_per_ns = 1;     // from here on
+    uint64_t timestamp = 0;        // as if it did not wrap
+    double timestamps_per_ns = 1;  // from here on
   };
   uint64_t timestamp_at(uint64_t ns) const;
   uint64_t ns_at(uint64_t timestamp) const;

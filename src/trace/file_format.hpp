@@ -48,13 +48,13 @@ inline constexpr uint64_t trailer_bytes = 24;
 inline constexpr uint64_t stream_entry_bytes = 24;
 
 enum class chunk_kind : uint16_t {
-  schema = 1,   // the API model that the calls were encoded by
-  run = 2,      // processes, threads and what is known of the machine
-  calls = 3,    // items are calls, numbered from `first item`
-  blobs = 4,    // items are blobs
-  objects = 5,  // items are objects: handles told apart by generation
-  index = 6,    // items are the chunks before it
-  memory = 7,   // items are notes of what memory held; `first item` is the call of the first
+  schema = 1,        // the API model that the calls were encoded by
+  run = 2,           // processes, threads and what is known of the machine
+  calls = 3,         // items are calls, numbered from `first item`
+  blobs = 4,         // items are blobs
+  objects = 5,       // items are objects: handles told apart by generation
+  index = 6,         // items are the chunks before it
+  memory = 7,        // items are notes of what memory held; `first item` is the call of the first
   device_times = 8,  // items are executions of commands; `first item` is the call of the first
 };
 

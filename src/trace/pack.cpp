@@ -244,8 +244,7 @@ void packer::add_device_times(size_t process, std::vector<device_time>& times) c
   for (const auto& each : parts_[process]->device_clocks())
     comparisons[each.header.detail].push_back(each);
   std::map<uint16_t, device_line> lines;
-  for (const auto& [device, points] : comparisons)
-    lines.emplace(device, device_line(points, host));
+  for (const auto& [device, points] : comparisons) lines.emplace(device, device_line(points, host));
 
   for (const auto& each : parts_[process]->device_times()) {
     const auto line = lines.find(each.header.detail);
@@ -257,7 +256,8 @@ void packer::add_device_times(size_t process, std::vector<device_time>& times) c
     device_time time;
     time.call = *call->second;
     time.execution = std::max(*call->second, *execution->second);
-    time.start_ns = std::min(latest_time_ns, when.start_ns - std::min(when.start_ns, run_start_ns_));
+    time.start_ns =
+        std::min(latest_time_ns, when.start_ns - std::min(when.start_ns, run_start_ns_));
     time.duration_ns = std::min(latest_time_ns, when.end_ns - when.start_ns);
     time.device = each.header.detail;
     times.push_back(time);

@@ -24,7 +24,7 @@ struct pack_report {
   uint64_t calls = 0;
   uint64_t unreturned_calls = 0;
   uint64_t timed_commands = 0;  // executions whose device time is known
-  uint64_t lost_calls = 0;  // made by the program and not recorded
+  uint64_t lost_calls = 0;      // made by the program and not recorded
   uint64_t threads = 0;
   uint64_t processes = 0;
   uint64_t size_bytes = 0;

@@ -55,11 +55,10 @@ void print_summary(const trace::trace_file& trace, const profile_options& option
   report::text_output out(STDOUT_FILENO);
   if (options.json) return report::write_summary_json(trace, found, out);
   const bool on_terminal = isatty(STDOUT_FILENO) != 0;
-  report::write_summary_text(
-      trace, found,
-      {options.output.empty() ? "profile" : options.output, wants_colour(stdout),
-       on_terminal ? terminal_width(stdout) : 0},
-      out);
+  report::write_summary_text(trace, found,
+                             {options.output.empty() ? "profile" : options.output,
+                              wants_colour(stdout), on_terminal ? terminal_width(stdout) : 0},
+                             out);
 }
 
 // Packs what was recorded and prints where the time went.
@@ -78,7 +77,8 @@ result<void> report_on(const profile_options& options) {
   if (!opened) return tl::unexpected(opened.error());
   print_summary(*opened, options);
   if (packed->timed_commands == 0)
-    fmt::print(stderr, "zevent: profile: no command ran on a device, or none that was to be timed\n");
+    fmt::print(stderr,
+               "zevent: profile: no command ran on a device, or none that was to be timed\n");
   return {};
 }
 
@@ -100,8 +100,7 @@ result<launch::program_end> run_profiled(const profile_options& options,
     return end;
   }
   launch::wait_for_recording_processes(folder);
-  if (const auto reported = report_on(options); !reported)
-    complain("profile", reported.error(), 1);
+  if (const auto reported = report_on(options); !reported) complain("profile", reported.error(), 1);
   return end;
 }
 
@@ -117,8 +116,9 @@ int profile(const CLI::App& line, profile_options& options) {
   {
     const temporary_folder unkept;
     std::error_code error;
-    options.recording.output = options.output.empty() ? unkept.path() + "/profile.zev"
-                                                      : fs::absolute(options.output, error).string();
+    options.recording.output = options.output.empty()
+                                   ? unkept.path() + "/profile.zev"
+                                   : fs::absolute(options.output, error).string();
     end = run_profiled(options, *command, *files);
   }
   if (!end)

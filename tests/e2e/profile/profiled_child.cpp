@@ -43,9 +43,9 @@ void ProfiledChild::TearDown() {
 
 ProfiledChild::outcome ProfiledChild::run(const program& what, bool profiled,
                                           const settings& environment) {
-  auto* place = static_cast<findings::shared*>(mmap(nullptr, sizeof(findings::shared),
-                                                    PROT_READ | PROT_WRITE,
-                                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* place =
+      static_cast<findings::shared*>(mmap(nullptr, sizeof(findings::shared), PROT_READ | PROT_WRITE,
+                                          MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   const std::string output = folder_ + "/" + std::to_string(runs_++) + ".zev";
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -174,7 +174,11 @@ ze_event_handle_t device_program::counter_event(ze_event_counter_based_flags_t f
 
 ze_command_list_handle_t device_program::immediate(ze_command_queue_flags_t flags,
                                                    ze_context_handle_t in) const {
-  const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, flags,
+  const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     nullptr,
+                                     0,
+                                     0,
+                                     flags,
                                      ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
   ze_command_list_handle_t made = nullptr;
@@ -191,16 +195,17 @@ ze_command_list_handle_t device_program::regular(ze_command_list_flags_t flags,
 }
 
 ze_command_queue_handle_t device_program::queue(ze_context_handle_t in) const {
-  const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0,
-                                     ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-                                     ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  const ze_command_queue_desc_t desc{
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
   ze_command_queue_handle_t made = nullptr;
   check(zeCommandQueueCreate(in != nullptr ? in : context, device, &desc, &made));
   return made;
 }
 
 void* device_program::memory(size_t bytes, ze_context_handle_t in) const {
-  const ze_device_mem_alloc_desc_t on_device{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
+  const ze_device_mem_alloc_desc_t on_device{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0,
+                                             0};
   const ze_host_mem_alloc_desc_t on_host{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
   void* made = nullptr;
   check(zeMemAllocShared(in != nullptr ? in : context, &on_device, &on_host, bytes, 64, device,

@@ -64,7 +64,8 @@ void work_hard(const device_program& p, findings& found, unsigned seed) {
 
     const auto regular = p.regular(next(2) == 0 ? in_order_list : 0);
     const unsigned length = 1 + next(20), times = 1 + next(6);
-    for (unsigned i = 0; i < length; ++i) barrier(regular, next(2) == 0 ? events[next(8)] : nullptr);
+    for (unsigned i = 0; i < length; ++i)
+      barrier(regular, next(2) == 0 ? events[next(8)] : nullptr);
     device_program::check(zeCommandListClose(regular));
     ze_command_list_handle_t lists[] = {regular};
     for (unsigned i = 0; i < times; ++i) {

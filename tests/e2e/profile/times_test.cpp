@@ -72,14 +72,14 @@ TEST_P(ClockSettings, AddUpToWhatTheDriversClockSays) {
   EXPECT_LE(all.back().end_ns(), wait_end_ns + error_ns);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Clocks, ClockSettings,
-    testing::Values(settings{}, settings{{"ZEVENT_TIMER_FREQUENCY", "19200000"}},
-                    settings{{"ZEVENT_KERNEL_TIMER_BITS", "23"}},
-                    settings{{"ZEVENT_TIMER_FREQUENCY", "12500000"},
-                             {"ZEVENT_TIMER_BITS", "24"},
-                             {"ZEVENT_KERNEL_TIMER_BITS", "20"}},
-                    settings{{"ZEVENT_FAULTS", "timestamp-wrap:15"}}));
+INSTANTIATE_TEST_SUITE_P(Clocks, ClockSettings,
+                         testing::Values(settings{},
+                                         settings{{"ZEVENT_TIMER_FREQUENCY", "19200000"}},
+                                         settings{{"ZEVENT_KERNEL_TIMER_BITS", "23"}},
+                                         settings{{"ZEVENT_TIMER_FREQUENCY", "12500000"},
+                                                  {"ZEVENT_TIMER_BITS", "24"},
+                                                  {"ZEVENT_KERNEL_TIMER_BITS", "20"}},
+                                         settings{{"ZEVENT_FAULTS", "timestamp-wrap:15"}}));
 
 TEST_F(ProfiledTimes, BelongToTheirExecution) {
   const auto end = run(

@@ -151,8 +151,8 @@ TEST_F(UnchangedProgram, MisusesEvents) {
     found.add(zeCommandListAppendBarrier(list, counter, 0, nullptr));
     found.add(zeCommandListAppendBarrier(in_order, counter, 0, nullptr));
     alignas(64) static unsigned char nothing[4096] = {};
-    found.add(zeCommandListAppendBarrier(list, reinterpret_cast<ze_event_handle_t>(nothing), 0,
-                                         nullptr));
+    found.add(
+        zeCommandListAppendBarrier(list, reinterpret_cast<ze_event_handle_t>(nothing), 0, nullptr));
     // Waits that are none.
     found.add(zeCommandListAppendBarrier(list, event, 1, nullptr));
     found.add(zeCommandListAppendMemoryFill(list, memory, "abc", 3, 3, event, 0, nullptr));
@@ -274,8 +274,7 @@ TEST_F(UnchangedProgram, AppendsListsToAnImmediateList) {
       const auto outer = p.immediate(in_order ? in_order_queue : 0);
       for (int round = 0; round < 4; ++round) {
         std::memset(memory, 0, 128);
-        found.add(
-            zeCommandListImmediateAppendCommandListsExp(outer, 1, lists, event, 0, nullptr));
+        found.add(zeCommandListImmediateAppendCommandListsExp(outer, 1, lists, event, 0, nullptr));
         found.add(zeEventHostSynchronize(event, no_timeout));
         found.add(zeEventHostReset(event));
         found.add(zeCommandListHostSynchronize(outer, no_timeout));

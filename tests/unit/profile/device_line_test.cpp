@@ -23,8 +23,8 @@ tick_line host_line() {
 }
 
 struct device_model {
-  double per_ns;      // what it says
-  double drift;       // how much faster it really is
+  double per_ns;  // what it says
+  double drift;   // how much faster it really is
   uint64_t offset;
   uint32_t bits, kernel_bits;
 
@@ -69,10 +69,10 @@ TEST(DeviceLine, FindsTimesAgainWhateverWraps) {
     for (int i = 0; i < 50; ++i) {
       const uint64_t start_ns = base_ns + between(0, 9'000'000'000);
       const uint64_t end_ns = start_ns + between(1, window / 4);
-      const auto found = line.to_ns(device_model::cut(device.at(start_ns), device.kernel_bits),
-                                    device_model::cut(device.at(end_ns), device.kernel_bits),
-                                    start_ns - between(0, window / 4),
-                                    end_ns + between(0, window / 4));
+      const auto found =
+          line.to_ns(device_model::cut(device.at(start_ns), device.kernel_bits),
+                     device_model::cut(device.at(end_ns), device.kernel_bits),
+                     start_ns - between(0, window / 4), end_ns + between(0, window / 4));
       const double error_ns = 2 / device.per_ns + 100;
       EXPECT_NEAR(static_cast<double>(found.start_ns - base_ns),
                   static_cast<double>(start_ns - base_ns), error_ns);
@@ -86,9 +86,8 @@ TEST(DeviceLine, TakesOneComparisonAndTheRateThatTheDeviceSays) {
   const device_model device{0.0125, 1, 42, 36, 32};
   const recording::device_clock_record only[] = {device.compare(base_ns)};
   const device_line line(only, host_line());
-  const auto found =
-      line.to_ns(device.at(base_ns + 1'000'000), device.at(base_ns + 3'000'000), base_ns,
-                 base_ns + 4'000'000);
+  const auto found = line.to_ns(device.at(base_ns + 1'000'000), device.at(base_ns + 3'000'000),
+                                base_ns, base_ns + 4'000'000);
   EXPECT_NEAR(static_cast<double>(found.end_ns - found.start_ns), 2e6, 200);
 }
 
@@ -97,8 +96,13 @@ TEST(DeviceLine, SurvivesAnyBytes) {
   for (int round = 0; round < 2000; ++round) {
     std::vector<recording::device_clock_record> comparisons(random() % 4);
     for (auto& each : comparisons)
-      each = {{}, random() >> random() % 64, random(), random(), random() >> random() % 64,
-              static_cast<uint32_t>(random()), static_cast<uint32_t>(random() % 80)};
+      each = {{},
+              random() >> random() % 64,
+              random(),
+              random(),
+              random() >> random() % 64,
+              static_cast<uint32_t>(random()),
+              static_cast<uint32_t>(random() % 80)};
     const device_line line(comparisons, host_line());
     const auto found = line.to_ns(random(), random(), random(), random());
     EXPECT_LE(found.start_ns, found.end_ns);
