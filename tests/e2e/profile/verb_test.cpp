@@ -1,0 +1,67 @@
+// `zevent profile` as its users meet it.
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "profiled_child.hpp"
+
+namespace zevent::profile_test {
+namespace {
+
+class ProfileVerb : public ProfiledChild {
+ protected:
+  struct finished {
+    int status = 0;
+    std::string out;  // stderr included
+  };
+  static finished zevent(const std::string& arguments) {
+    const std::string line = std::string(ZEVENT) + " " + arguments + " 2>&1";
+    FILE* stream = popen(line.c_str(), "r");
+    finished end;
+    char buffer[4096];
+    while (const size_t count = fread(buffer, 1, sizeof(buffer), stream))
+      end.out.append(buffer, count);
+    end.status = WEXITSTATUS(pclose(stream));
+    return end;
+  }
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(ProfileVerb, PrintsWhereTheDevicesTimeWent) {
+  const auto end = zevent("profile -o " + folder() + "/p.zev -- " PROGRAM);
+  EXPECT_EQ(end.status, 0) << end.out;
+  for (const char* part : {"device time", "bandwidth", "mean life of a command", "append->submit",
+                           "queues", "fill of ", "copy ", "zeCommandListAppend", "GB/s"})
+    EXPECT_TRUE(has(end.out, part)) << part << "\n" << end.out;
+  const auto summary = zevent("summary --json " + folder() + "/p.zev");
+  EXPECT_EQ(summary.status, 0);
+  for (const char* part : {"\"device\":{\"commands\":", "\"works\":[", "\"bytes_per_second\":",
+                           "\"submit_to_start_ns\":", "\"longest_gap_ns\":", "\"untimed\":0"})
+    EXPECT_TRUE(has(summary.out, part)) << part << "\n" << summary.out;
+  // The program's calls and no others.
+  const auto shown = zevent("show " + folder() + "/p.zev");
+  EXPECT_FALSE(has(shown.out, "KERNEL_TIMESTAMP")) << shown.out;
+}
+
+TEST_F(ProfileVerb, KeepsNothingUnlessAsked) {
+  const auto end = zevent("profile --json -- " PROGRAM);
+  EXPECT_EQ(end.status, 0) << end.out;
+  EXPECT_TRUE(has(end.out, "\"device\":{")) << end.out;
+  EXPECT_FALSE(std::filesystem::exists("trace.zev"));
+}
+
+TEST_F(ProfileVerb, EndsAsTheProgramDoes) {
+  EXPECT_EQ(zevent("profile -- sh -c 'exit 7'").status, 7);
+  EXPECT_EQ(zevent("profile -- /no/such/program").status, 127);
+  EXPECT_EQ(zevent("profile --no-such-option -- true").status, 2);
+  EXPECT_TRUE(has(zevent("profile -- true").out, "called no Level Zero function"));
+}
+
+}  // namespace
+}  // namespace zevent::profile_test
