@@ -262,10 +262,12 @@ void append_timing::begin(uint64_t call, uint64_t now_ticks, const launched_kern
   state_ = the_profiler().find_list(list_);
   if (state_ == nullptr || !state_->batch || state_->is_closed) return;
   if (!are_wanted(kernels)) return;
-  if (is_captured(list_) || (signal_ != nullptr && !choose_way())) return count_untimed(1);
+  cannot_be_timed_ = is_captured(list_) || (signal_ != nullptr && !choose_way());
+  if (cannot_be_timed_) return;
   state_->pool->clock().compare_if_due(now_ticks);
   command_ = state_->batch->begin(call, now_ticks);
-  if (command_ == nullptr) return count_untimed(1);
+  cannot_be_timed_ = command_ == nullptr;
+  if (cannot_be_timed_) return;
   programs_ = signal_;
   if (way_ != way::query) signal_ = command_->event;
   command_->is_waited_for = way_ == way::barrier;
@@ -297,6 +299,10 @@ bool append_timing::choose_way() {
 }
 
 ze_result_t append_timing::finish(ze_result_t result) {
+  if (cannot_be_timed_) {
+    if (result == ZE_RESULT_SUCCESS) count_untimed(1);
+    return result;
+  }
   if (result != ZE_RESULT_SUCCESS || way_ == way::plain) [[likely]] {
     state_->batch->end(*command_, result == ZE_RESULT_SUCCESS);
     return result;

@@ -50,7 +50,8 @@ class append_timing {
 
   // What the command is to signal.
   ze_event_handle_t signal() const { return signal_; }
-  bool is_timed() const { return command_ != nullptr; }
+  // There is something to do when the driver has returned.
+  bool is_timed() const { return command_ != nullptr || cannot_be_timed_; }
   // The driver has returned: passes the signal on. What the program is told.
   ze_result_t finish(ze_result_t result);
 
@@ -70,6 +71,7 @@ class append_timing {
   ze_event_handle_t signal_;
   ze_event_handle_t programs_ = nullptr;  // the program's signal
   way way_ = way::plain;
+  bool cannot_be_timed_ = false;
   profiled_list* state_ = nullptr;
   timed_command* command_ = nullptr;
 };
