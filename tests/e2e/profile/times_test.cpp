@@ -75,11 +75,11 @@ TEST_P(ClockSettings, AddUpToWhatTheDriversClockSays) {
 INSTANTIATE_TEST_SUITE_P(Clocks, ClockSettings,
                          testing::Values(settings{},
                                          settings{{"ZEVENT_TIMER_FREQUENCY", "19200000"}},
-                                         settings{{"ZEVENT_KERNEL_TIMER_BITS", "23"}},
-                                         settings{{"ZEVENT_TIMER_FREQUENCY", "12500000"},
-                                                  {"ZEVENT_TIMER_BITS", "24"},
-                                                  {"ZEVENT_KERNEL_TIMER_BITS", "20"}},
-                                         settings{{"ZEVENT_FAULTS", "timestamp-wrap:15"}}));
+                                         settings{{"ZEVENT_FAULTS", "timestamp-wrap:15"}},
+                                         settings{{"ZEVENT_FAULTS", "timestamp-wrap:15"},
+                                                  {"ZEVENT_TIMER_FREQUENCY", "12500000"},
+                                                  {"ZEVENT_TIMER_BITS", "36"},
+                                                  {"ZEVENT_KERNEL_TIMER_BITS", "32"}}));
 
 TEST_F(ProfiledTimes, BelongToTheirExecution) {
   const auto end = run(
