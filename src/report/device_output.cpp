@@ -42,6 +42,9 @@ text_table times(const device_summary& device) {
   if (device.untimed != 0)
     table.lines.push_back(
         fmt::format("{} more could not be timed: docs/profiling.md says why", device.untimed));
+  if (device.impossible != 0)
+    table.lines.push_back(fmt::format("{} more have times that cannot be right, and are left out",
+                                      device.impossible));
   return table;
 }
 
@@ -83,6 +86,7 @@ void write_device_json(const device_summary& device, json_writer& out) {
   out.begin_object();
   out.member("commands", device.commands);
   out.member("untimed", device.untimed);
+  out.member("impossible", device.impossible);
   out.key("works");
   out.begin_array();
   for (const auto& each : device.works) {

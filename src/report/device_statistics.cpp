@@ -123,6 +123,10 @@ device_summary device_statistics::summarise() {
   for (const auto& each : times_) {
     const append& by = appends_[number_of(each.call)];
     if (!by.counts) continue;
+    if (each.is_impossible()) {
+      ++summary.impossible;
+      continue;
+    }
     const submission& given = submissions_[number_of(each.execution)];
     device_work& work = works_[by.work];
     ++summary.commands;
@@ -144,7 +148,7 @@ void device_statistics::sum_up_queues(device_summary& summary) const {
   std::vector<std::vector<std::pair<uint64_t, uint64_t>>> ran(queue_names_.size());
   for (const auto& each : times_) {
     const uint32_t queue = submissions_.at(number_of(each.execution)).queue;
-    if (queue < ran.size() && appends_.at(number_of(each.call)).counts)
+    if (queue < ran.size() && !each.is_impossible() && appends_.at(number_of(each.call)).counts)
       ran[queue].emplace_back(each.start_ns, each.end_ns());
   }
   for (size_t i = 0; i < ran.size(); ++i) {

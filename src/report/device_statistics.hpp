@@ -8,6 +8,7 @@
 #include "model/call_view.hpp"
 #include "report/copy_statistics.hpp"
 #include "report/latency_histogram.hpp"
+#include "trace/device_times.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::report {
@@ -40,6 +41,7 @@ struct device_queue {
 struct device_summary {
   uint64_t commands = 0;           // executions
   uint64_t untimed = 0;            // that ran and whose time is not known
+  uint64_t impossible = 0;         // whose time cannot be right; in no other number
   std::vector<device_work> works;  // by total time, longest first
   std::vector<device_queue> queues;
 };

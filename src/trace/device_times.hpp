@@ -15,7 +15,14 @@
 //   start       ns since the first call of the run
 //   duration    ns
 //   device      number of the device in its process, from 0
+//   flags       of device_time_flag
 namespace zevent::trace {
+
+enum device_time_flag : uint8_t {
+  // The device says that the command ran before it was given to the device, or after the host had
+  // seen that it was over: its timestamps mean nothing.
+  time_is_impossible = 1,
+};
 
 struct device_time {
   call_number call{};       // that appended the command
@@ -23,7 +30,9 @@ struct device_time {
   uint64_t start_ns = 0;    // since the first call of the run
   uint64_t duration_ns = 0;
   uint32_t device = 0;
+  uint8_t flags = 0;
 
+  bool is_impossible() const { return (flags & time_is_impossible) != 0; }
   uint64_t end_ns() const { return start_ns + duration_ns; }
 };
 

@@ -16,6 +16,7 @@
 #include "api/model_file.hpp"
 #include "base/checked_cast.hpp"
 #include "trace/device_line.hpp"
+#include "trace/device_times.hpp"
 #include "trace/object_tracker.hpp"
 #include "trace/run_clock.hpp"
 #include "trace/trace_file.hpp"
@@ -26,6 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t calls_per_progress = 65536;
+
+// By how much the clocks of host and device may differ about when something was.
+constexpr uint64_t most_clock_error_ns = 2'000'000;
 
 // The model that the parts were recorded by, and its bytes.
 struct recorded_model {
@@ -251,8 +255,9 @@ void packer::add_device_times(size_t process, std::vector<device_time>& times) c
     const auto* call = entry_at(timed_calls_[process], each.call);
     const auto* execution = entry_at(timed_calls_[process], each.execution);
     if (line == lines.end() || !call->second || !execution->second) continue;
-    const auto when = line->second.to_ns(each.start, each.end, host.to_ns(each.submitted),
-                                         host.to_ns(each.collected));
+    const uint64_t submitted_ns = host.to_ns(each.submitted);
+    const uint64_t collected_ns = host.to_ns(each.collected);
+    const auto when = line->second.to_ns(each.start, each.end, submitted_ns, collected_ns);
     device_time time;
     time.call = *call->second;
     time.execution = std::max(*call->second, *execution->second);
@@ -260,6 +265,9 @@ void packer::add_device_times(size_t process, std::vector<device_time>& times) c
         std::min(latest_time_ns, when.start_ns - std::min(when.start_ns, run_start_ns_));
     time.duration_ns = std::min(latest_time_ns, when.end_ns - when.start_ns);
     time.device = each.header.detail;
+    if (when.start_ns + most_clock_error_ns < submitted_ns ||
+        when.end_ns > collected_ns + most_clock_error_ns)
+      time.flags |= time_is_impossible;
     times.push_back(time);
   }
 }

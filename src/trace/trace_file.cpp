@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "api/model_file.hpp"
+#include "trace/device_times.hpp"
 #include "trace/object_tracker.hpp"
 
 namespace zevent::trace {

@@ -16,13 +16,14 @@
 #include "trace/call_block.hpp"
 #include "trace/call_filter.hpp"
 #include "trace/chunk_file.hpp"
-#include "trace/device_times.hpp"
 #include "trace/memory_notes.hpp"
 #include "trace/object_table.hpp"
 #include "trace/run_info.hpp"
 
 // A packed trace, written and read. docs/trace-format.md tells the story of its bytes.
 namespace zevent::trace {
+
+struct device_time;  // trace/device_times.hpp
 
 // Writes a trace in one go: begin with what it is about, then blobs and calls in any mixture, then
 // the objects.

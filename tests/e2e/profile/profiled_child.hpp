@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/device_times.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::profile_test {

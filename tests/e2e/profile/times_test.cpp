@@ -107,6 +107,30 @@ TEST_F(ProfiledTimes, BelongToTheirExecution) {
   for (const auto& [execution, count] : by_execution) EXPECT_EQ(count, 2);
 }
 
+// A driver that leaves old times in events that were reset.
+TEST_F(ProfiledTimes, AreMarkedWhereTheyCannotBeRight) {
+  const auto naps = [](findings& found) {
+    const device_program p;
+    const auto list = p.immediate(in_order_queue);
+    uint64_t took_ns = 0;
+    for (int i = 0; i < 12; ++i) {
+      device_program::check(
+          zeCommandListAppendHostFunction(list, nap, &took_ns, nullptr, nullptr, 0, nullptr));
+      device_program::check(zeCommandListHostSynchronize(list, no_timeout));
+    }
+    found.executed(12);
+  };
+  const auto impossible = [this] {
+    uint64_t count = 0;
+    for (const auto& each : times()) count += each.is_impossible() ? 1 : 0;
+    return count;
+  };
+  expect_all_timed(naps);
+  EXPECT_EQ(impossible(), 0u);
+  expect_all_timed(naps, {{"ZEVENT_FAULTS", "timestamp-stale-after-reset"}});
+  EXPECT_GT(impossible(), 0u);
+}
+
 struct kernel_program : device_program {
   ze_kernel_handle_t kernel(const uint32_t* spirv, size_t size, const char* name) const {
     ze_module_desc_t desc{};
