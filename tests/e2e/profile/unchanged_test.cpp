@@ -1,5 +1,7 @@
 // A program does the same with and without a profiler, and each of its commands is timed once.
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -336,6 +338,41 @@ TEST_F(UnchangedProgram, SharesItsEvents) {
     found.add(zeEventDestroy(same));
     found.add(zeEventPoolCloseIpcHandle(opened));
   });
+}
+
+// What a graph captures is what the program appended.
+TEST_F(UnchangedProgram, CapturesAGraph) {
+  const program capture = [](findings& found) {
+    const device_program p;
+    const auto pool = p.pool(1);
+    auto* event = p.event(pool, 0);
+    const auto list = p.immediate(in_order_queue), other = p.immediate(in_order_queue);
+    device_program::check(zeCommandListAppendBarrier(list, event, 0, nullptr));
+    device_program::check(zeCommandListBeginGraphCaptureExt(list, nullptr));
+    device_program::check(zeCommandListAppendBarrier(list, nullptr, 0, nullptr));
+    device_program::check(zeCommandListAppendBarrier(list, event, 0, nullptr));
+    device_program::check(zeCommandListAppendSignalEvent(list, event));
+    device_program::check(zeCommandListAppendBarrier(other, nullptr, 0, nullptr));
+    ze_graph_handle_t graph = nullptr;
+    device_program::check(zeCommandListEndGraphCaptureExt(list, nullptr, &graph));
+    device_program::check(zeCommandListAppendBarrier(list, nullptr, 0, nullptr));
+    found.add(zeCommandListHostSynchronize(list, no_timeout));
+    found.add(zeCommandListHostSynchronize(other, no_timeout));
+    found.executed(3);
+
+    void* driver = dlopen(GRAPH_DRIVER, RTLD_NOW | RTLD_NOLOAD);
+    using getter = const std::vector<ze_event_handle_t>*();
+    const auto& signals = *reinterpret_cast<getter*>(dlsym(driver, "captured_signals"))();
+    found.add(signals.size());
+    for (auto* each : signals) found.add(uint64_t{each == nullptr ? 0u : each == event ? 1u : 2u});
+  };
+  const settings on{{"ZEVENT_DRIVER", GRAPH_DRIVER}};
+  const auto plain = run(capture, false, on);
+  const auto profiled = run(capture, true, on);
+  EXPECT_EQ(profiled.status, 0);
+  EXPECT_EQ(plain.values, profiled.values);
+  EXPECT_EQ(times().size(), profiled.executed);
+  EXPECT_EQ(untimed(), 3u) << "they are counted";
 }
 
 // Lists that never ran, and a list that waits for ever, hold nothing up.
