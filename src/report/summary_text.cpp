@@ -71,7 +71,7 @@ class summary_printer {
 
   void device() {
     for (const auto& table : device_tables(*summary_.device)) {
-      heading(table.heading);
+      heading(fitted(table.heading));
       for (const auto& line : table.lines) out_.line(fitted(line));
     }
   }
