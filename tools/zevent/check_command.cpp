@@ -212,8 +212,9 @@ result<checked_run> record_and_check(const check_line& line, const check::select
   const fs::path trace = folder.path() / "trace.zev";
   std::error_code error;
   const auto self = fs::read_symlink("/proc/self/exe", error);
-  std::vector<std::string> command = {self.string(), "record", "--quiet", "--output",
-                                      trace.string()};
+  // EV-47 compares what memory held before and after the host has waited.
+  std::vector<std::string> command = {self.string(), "record",   "--quiet",     "--memory",
+                                      "results",     "--output", trace.string()};
   command.insert(command.end(), recording.begin(), recording.end());
   command.emplace_back("--");
   command.insert(command.end(), program.begin(), program.end());
