@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "check/rule_sets.hpp"
+#include "model/open_order.hpp"
 
 namespace zevent::check {
 namespace {
@@ -258,19 +259,9 @@ class order_rule_set final : public rule_set {
   }
 
   std::string reason(const run& a, const run& b) const {
-    if (a.where == b.where) {
-      if (a.what->list == b.what->list && a.execution == b.execution) {
-        return fmt::format("{} is not in-order, so #{} may start before #{} is complete",
-                           look_.name(*a.what->list), number_of(b.what->call),
-                           number_of(a.what->call));
-      }
-      return fmt::format(
-          "{} starts lists one after the other, but does not wait for one before it "
-          "starts the next",
-          look_.name(*a.where));
-    }
-    return fmt::format("they are on {} and {}, and neither waits for an event of the other",
-                       look_.name(*a.where), look_.name(*b.where));
+    return model::why_unordered(a, b, [this](model::object_kind kind, uint64_t handle) {
+      return look_.name(kind, handle);
+    });
   }
 
   static bool signals_only(const run& which) {

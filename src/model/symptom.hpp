@@ -14,8 +14,8 @@
 // reduce.
 //
 //   CALL>DURATION      a call that took longer:    zeEventQueryStatus>100us, 1234>1ms
-//   CALL result=NAME   a call that returned this:  zeMemAllocDevice
-//   result=ERROR_OUT_OF_DEVICE_MEMORY hang               a call that did not return in time
+//   CALL result=NAME   a call that returned this:  zeMemAlloc* result=ERROR_OUT_OF_HOST_MEMORY
+//   hang               a call that did not return in time
 //   crash[=SIGNAL]     the program was ended by a signal: crash=SIGSEGV
 //   exit=N             the program ended with that status
 //   memory             memory has other contents at the end than in the recording

@@ -27,6 +27,15 @@ mapped_memory::~mapped_memory() {
   if (data_ != nullptr) munmap(data_, bytes_);
 }
 
+void mapped_memory::populate() const {
+  constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, which older headers lack
+  if (data_ != nullptr) madvise(data_, bytes_, populate_write);
+}
+
+void arena::populate() const {
+  for (const auto& each : blocks_) each.populate();
+}
+
 std::byte* arena::take(uint64_t bytes) {
   if (bytes > UINT64_MAX / 2) throw std::bad_alloc();
   const uint64_t rounded = (std::max<uint64_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);

@@ -27,6 +27,8 @@ class mapped_memory {
 
   std::byte* data() const { return data_; }
   uint64_t size() const { return bytes_; }
+  // Makes all of it ready to be written to, where the kernel can (since Linux 5.14).
+  void populate() const;
 
  private:
   std::byte* data_ = nullptr;
@@ -45,6 +47,7 @@ class arena {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
   uint64_t used_bytes() const { return used_; }
+  void populate() const;
 
  private:
   static constexpr uint64_t alignment = 16;

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "base/checked_cast.hpp"
 #include "replay/argument_image.hpp"
+#include "replay/call_memory.hpp"
 #include "replay/program.hpp"
 #include "replay/turns.hpp"
 
@@ -58,7 +60,16 @@ class compiler {
   result<void> add(const recorded_call& call);
   result<void> add_memory(const recorded_call& call, const trace::memory_note& note,
                           call_extras& extras);
+  void note_writes(const recorded_call& call);
+  bool is_written(uint64_t address, uint64_t bytes) const;
   void take_turns();
+  call_extras& extras_of(uint32_t index);
+  std::optional<uint32_t> index_of_call(uint64_t number) const;
+  uint32_t add_look(memory_look look);
+  void look_at_allocations();
+  void look_at_host_memory();
+  void answer(const memory_question& question);
+  void add_order(const added_order& order);
 
   const trace::trace_file& trace_;
   const compile_options& options_;
@@ -69,6 +80,7 @@ class compiler {
   std::unordered_map<uint32_t, uint32_t> function_;  // of the trace → of this build
   std::unordered_map<uint32_t, uint32_t> thread_;    // of the trace → of the program
   std::vector<timed_call> times_;
+  std::map<uint64_t, uint64_t> written_;  // by commands: address → end, apart from each other
 };
 
 result<program> compiler::run() {
@@ -86,6 +98,12 @@ result<program> compiler::run() {
     if (auto done = add(**next); !done) return tl::unexpected(done.error());
   }
   take_turns();
+  for (const auto& each : options_.questions) answer(each);
+  if (options_.look_at_memory) {
+    look_at_allocations();
+    look_at_host_memory();
+  }
+  for (const auto& each : options_.orders) add_order(each);
   out_.needs = seen_.needs;
   out_.slot_count = seen_.book.slot_count();
   out_.opaque_count = seen_.book.opaque_count();
@@ -135,8 +153,12 @@ result<void> compiler::add(const recorded_call& call) {
   if (extras.fetched_place != nullptr)
     if (const auto* name = call.inputs.find("name"); name != nullptr && !name->items.empty())
       extras.fetched_function = name->items.front().text();
-  for (const auto& note : call.memory)
+  for (const auto& note : call.memory) {
+    // To see what the device makes of memory, what it has written is left as it is.
+    if (options_.look_at_memory && is_written(note.address, note.bytes)) continue;
     if (auto done = add_memory(call, note, extras); !done) return done;
+  }
+  if (options_.look_at_memory) note_writes(call);
 
   const bool has_extras = !extras.memory_before.empty() || !extras.memory_after.empty() ||
                           !extras.opaque_inputs.empty() || !extras.opaque_outputs.empty() ||
@@ -186,17 +208,121 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
   return {};
 }
 
+void compiler::note_writes(const recorded_call& call) {
+  if (call.function->name.find("Append") == std::string_view::npos) return;
+  for_each_address(trace_.model(), call.inputs, [&](const address_use& use) {
+    if (use.variable->name != "dstptr" && use.variable->name != "ptr") return;
+    uint64_t first = use.address, end = first + std::min(use.bytes, UINT64_MAX - first);
+    auto next = written_.upper_bound(end);
+    while (next != written_.begin() && std::prev(next)->second >= first) {
+      --next;
+      first = std::min(first, next->first);
+      end = std::max(end, next->second);
+      next = written_.erase(next);
+    }
+    written_[first] = end;
+  });
+}
+
+bool compiler::is_written(uint64_t address, uint64_t bytes) const {
+  const auto next = written_.lower_bound(address + bytes);
+  return next != written_.begin() && std::prev(next)->second > address;
+}
+
 void compiler::take_turns() {
   const auto turns = order_calls(times_, options_.free_threads);
   for (size_t i = 0; i < out_.calls.size(); ++i) out_.calls[i].lets_next_go = turns.lets_next_go[i];
-  for (const auto& [index, earlier] : turns.waits_for) {
-    auto& call = out_.calls[index];
-    if (call.extras == 0) {
-      out_.extras.emplace_back();
-      call.extras = checked_cast<uint32_t>(out_.extras.size());
-    }
-    out_.extras[call.extras - 1].waits_for = earlier;
+  for (const auto& [index, earlier] : turns.waits_for) extras_of(index).waits_for = earlier;
+}
+
+call_extras& compiler::extras_of(uint32_t index) {
+  auto& call = out_.calls[index];
+  if (call.extras == 0) {
+    out_.extras.emplace_back();
+    call.extras = checked_cast<uint32_t>(out_.extras.size());
   }
+  return out_.extras[call.extras - 1];
+}
+
+std::optional<uint32_t> compiler::index_of_call(uint64_t number) const {
+  const auto found =
+      std::partition_point(out_.calls.begin(), out_.calls.end(),
+                           [&](const compiled_call& each) { return each.number < number; });
+  if (found == out_.calls.end() || found->number != number) return std::nullopt;
+  return checked_cast<uint32_t>(found - out_.calls.begin());
+}
+
+uint32_t compiler::add_look(memory_look look) {
+  look.first_hash = out_.hashes;
+  out_.hashes += look.pieces();
+  out_.looks.push_back(std::move(look));
+  return checked_cast<uint32_t>(out_.looks.size() - 1);
+}
+
+// Only what the driver allocated: reserved addresses need not have memory behind them.
+void compiler::look_at_allocations() {
+  const auto& functions = trace_.model().functions;
+  for (const auto& [slot, maker] : seen_.maker) {
+    const auto* memory = seen_.book.object_of(slot_id{slot});
+    if (memory == nullptr || memory->handle.handle_class != trace::memory_class ||
+        memory->size_bytes == 0 || !functions[maker].name.starts_with("zeMemAlloc"))
+      continue;
+    const uint32_t look = add_look(
+        {.device = {slot_id{slot}, 0}, .bytes = memory->size_bytes, .name = out_.slot_names[slot]});
+    const auto freed =
+        memory->released_by ? index_of_call(trace::number_of(*memory->released_by)) : std::nullopt;
+    if (freed) {
+      extras_of(*freed).looks_before.push_back(look);
+    } else {
+      out_.looks_at_end.push_back(look);
+    }
+  }
+}
+
+void compiler::look_at_host_memory() {
+  for (const auto& each : out_.host_memory)
+    out_.looks_at_end.push_back(
+        add_look({.host = each.data(), .device = {}, .bytes = each.size(), .name = "host memory"}));
+}
+
+void compiler::answer(const memory_question& question) {
+  memory_look look{.device = {}, .bytes = question.bytes, .name = "host memory"};
+  const auto index = index_of_call(question.after_call);
+  const uint64_t time_ns = index ? out_.calls[*index].start_ns : 0;
+  const auto place = seen_.book.find_memory(question.address, time_ns);
+  if (place) {
+    const auto* owner = seen_.book.object_of(place->slot);
+    const uint64_t size = owner == nullptr ? 0 : owner->size_bytes;
+    look.device = *place;
+    look.bytes = std::min(look.bytes, size - std::min(size, place->offset));
+    look.name = out_.slot_names[replay::index_of(place->slot)];
+    // What is freed cannot be looked at in the end.
+    if (owner == nullptr || owner->released_by) look.bytes = 0;
+  } else {
+    look.host = image_.host_address(question.address);
+    const auto last = image_.host_address(question.address + question.bytes - 1);
+    if (look.host == nullptr || last != look.host + question.bytes - 1) look.bytes = 0;
+  }
+  const uint32_t first = add_look(look), second = add_look(look);
+  if (!index || look.bytes == 0) return;
+  extras_of(*index).looks_after.push_back(first);
+  out_.looks_at_end.push_back(second);
+}
+
+void compiler::add_order(const added_order& order) {
+  using kind = added_order::kind;
+  const auto& own = api::builtin_model();
+  const auto* function =
+      own.find_function(order.how == kind::barrier_in_list ? "zeCommandListAppendBarrier"
+                        : order.how == kind::wait_for_list ? "zeCommandListHostSynchronize"
+                                                           : "zeCommandQueueSynchronize");
+  const auto index = index_of_call(order.before_call);
+  const auto type = trace::class_named(trace_.model(), order.how == kind::wait_for_queue
+                                                           ? "ze_command_queue_handle_t"
+                                                           : "ze_command_list_handle_t");
+  if (!index || function == nullptr) return;
+  const auto object = seen_.book.find_handle(type, order.handle, out_.calls[*index].start_ns);
+  if (object) extras_of(*index).added.push_back({own.index_of(*function), *object});
 }
 
 }  // namespace

@@ -50,16 +50,22 @@ struct journal_header {
 // What a replay has done so far, in memory that it shares with whoever watches it.
 class journal {
  public:
-  static result<journal> make(uint64_t calls);
+  static result<journal> make(uint64_t calls, uint64_t hashes = 0);
 
   journal_header& header() const { return *reinterpret_cast<journal_header*>(memory_.data()); }
   std::span<journal_entry> calls() const {
     return {reinterpret_cast<journal_entry*>(memory_.data() + sizeof(journal_header)), calls_};
   }
+  // Of what was seen of memory; 0: not looked at.
+  std::span<uint64_t> hashes() const {
+    return {reinterpret_cast<uint64_t*>(calls().data() + calls_), hashes_};
+  }
+  // So that no call has to wait for the kernel to give the journal its pages.
+  void populate() const { memory_.populate(); }
 
  private:
   mapped_memory memory_;
-  uint64_t calls_ = 0;
+  uint64_t calls_ = 0, hashes_ = 0;
 };
 
 }  // namespace zevent::replay

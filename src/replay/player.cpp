@@ -40,6 +40,10 @@ player::player(const program& what, driver_library& driver, const journal& log,
     gives_result_[function] =
         model.types[model.functions[function].result_type].name == "ze_result_t";
   }
+  for (const auto& each : what.extras)
+    for (const auto& added : each.added)
+      if (targets_[added.function] == nullptr)
+        targets_[added.function] = driver.find(model.functions[added.function]);
 }
 
 void player::run() {
@@ -49,10 +53,10 @@ void player::run() {
   threads_[first].started = true;
   threads_[first].turn.store(1, std::memory_order_relaxed);
   run_thread(first);
-  if (alone_) return;
-  wait_for(end_, end_.turn, 1);
+  if (!alone_) wait_for(end_, end_.turn, 1);
   for (uint32_t i = 0; i < program_.threads.size(); ++i)
     if (threads_[i].thread.joinable()) threads_[i].thread.join();
+  for (const uint32_t each : program_.looks_at_end) look(program_.looks[each]);
 }
 
 void player::run_thread(uint32_t thread) {
@@ -122,9 +126,51 @@ void player::prepare(const call_extras& extras) {
     patch_content(memory);
     restore(memory);
   }
+  for (const uint32_t each : extras.looks_before) look(program_.looks[each]);
+  for (const auto& each : extras.added) make_added(each);
   for (const auto& patch : extras.opaque_inputs)
     std::memcpy(patch.place, live_opaque_[static_cast<uint32_t>(patch.handle)].data(),
                 opaque_bytes);
+}
+
+namespace {
+
+uint64_t hash_of(const std::byte* bytes, uint64_t count) {
+  constexpr uint64_t multiplier = 0x9e3779b97f4a7c15;
+  uint64_t hash = count;
+  for (uint64_t i = 0; i < count; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i, std::min<uint64_t>(sizeof(word), count - i));
+    hash = (hash ^ word) * multiplier;
+    hash ^= hash >> 29;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace
+
+void player::look(const memory_look& at) const {
+  const std::byte* memory = at.host;
+  if (memory == nullptr) {
+    const uint64_t base = live_[index_of(at.device.slot)];
+    if (base == 0) return;
+    memory = reinterpret_cast<const std::byte*>(base + at.device.offset);
+  }
+  const auto hashes = journal_.hashes().subspan(at.first_hash, at.pieces());
+  for (uint64_t i = 0; i < hashes.size(); ++i) {
+    const uint64_t offset = i * memory_look::piece_bytes;
+    hashes[i] = hash_of(memory + offset, std::min(memory_look::piece_bytes, at.bytes - offset));
+  }
+}
+
+// A barrier without wait events, or a wait without a time limit: null handles and zeros otherwise.
+void player::make_added(const added_call& call) {
+  const uint64_t object = live_[index_of(call.object)];
+  if (object == 0 || targets_[call.function] == nullptr) return;
+  const bool is_wait = api::builtin_model().functions[call.function].name.find("Synchronize") !=
+                       std::string_view::npos;
+  const uint64_t slots[] = {object, is_wait ? UINT64_MAX : 0, 0, 0};
+  invocations[call.function](targets_[call.function], slots);
 }
 
 // Where the memory is now; null when it is not there.
@@ -168,14 +214,18 @@ void player::compare(const compiled_call& call, const memory_restore& memory) {
                           static_cast<uint8_t>(found[first])};
 }
 
-// After a call: what it put out. A call that failed put out nothing.
+// After a call: what it put out. A call that failed put out nothing, unless it did so in the
+// recording too: a module that is not built comes with a log.
 void player::finish(const compiled_call& call, const call_extras* extras, uint64_t result) {
-  if (gives_result_[call.function] != 0 && api::is_error(static_cast<uint32_t>(result))) return;
+  const bool failed =
+      gives_result_[call.function] != 0 && api::is_error(static_cast<uint32_t>(result));
+  if (failed && static_cast<uint32_t>(result) != call.result) return;
   const auto* taken = program_.captures.data() + call.first_capture;
   for (const auto* end = taken + call.captures; taken != end; ++taken)
     if (*taken->place != 0) live_[index_of(taken->slot)] = *taken->place;
   if (extras == nullptr) [[likely]]
     return;
+  for (const uint32_t each : extras->looks_after) look(program_.looks[each]);
   if (extras->returned) live_[index_of(*extras->returned)] = result;
   for (const auto& patch : extras->opaque_outputs)
     std::memcpy(live_opaque_[static_cast<uint32_t>(patch.handle)].data(), patch.place,
@@ -185,7 +235,7 @@ void player::finish(const compiled_call& call, const call_extras* extras, uint64
     for (const auto& memory : extras->memory_after) {
       patch_content(memory);
       if (options_.compare_memory) compare(call, memory);
-      restore(memory);
+      if (options_.restore_after_waits) restore(memory);
     }
   }
   if (extras->fetched_place != nullptr && *extras->fetched_place != 0)

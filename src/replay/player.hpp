@@ -22,6 +22,9 @@ enum class pace : uint8_t {
 struct play_options {
   pace speed = pace::fast;
   bool compare_memory = false;
+  // What the host found after a wait is put there, whatever the device has written. False: only
+  // what the host is known to have written before a call is.
+  bool restore_after_waits = true;
 };
 
 // Makes the calls of a program, one thread for each that was recorded, and writes down how they
@@ -35,7 +38,8 @@ class player {
   player(const player&) = delete;
   player& operator=(const player&) = delete;
 
-  // The first call's thread is the one that calls this. Returns when all calls have returned.
+  // The first call's thread is the one that calls this. Returns when all calls have returned, and
+  // memory has been looked at.
   void run();
 
  private:
@@ -57,6 +61,8 @@ class player {
   void patch_content(const memory_restore& memory);
   void restore(const memory_restore& memory);
   void compare(const compiled_call& call, const memory_restore& memory);
+  void look(const memory_look& at) const;
+  void make_added(const added_call& call);
   void wait_until_due(const compiled_call& call) const;
   void pass_baton_to(uint32_t index);
   void wait_for(turn_taker& who, std::atomic<uint32_t>& word, uint32_t least);

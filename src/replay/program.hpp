@@ -51,6 +51,26 @@ struct memory_restore {
   std::vector<pointer_patch> patches;
 };
 
+// Memory that is looked at while the replay runs: a hash of every piece of it goes into the
+// journal.
+struct memory_look {
+  static constexpr uint64_t piece_bytes = 256;
+
+  std::byte* host = nullptr;  // plain host memory; null: at slot + offset
+  slot_place device;
+  uint64_t bytes = 0;
+  uint64_t first_hash = 0;  // in the journal
+  std::string name;         // "memory_3"
+
+  uint64_t pieces() const { return (bytes + piece_bytes - 1) / piece_bytes; }
+};
+
+// A call that was not recorded, to try out an order that the program does not ask for.
+struct added_call {
+  uint32_t function = 0;  // index into the built-in model
+  slot_id object{};       // its first argument
+};
+
 // What few calls have.
 struct call_extras {
   std::vector<memory_restore> memory_before, memory_after;
@@ -59,6 +79,8 @@ struct call_extras {
   std::vector<uint32_t> waits_for;  // indices of calls that returned before this one began
   std::string fetched_function;     // the address that is put out is this function's
   const uint64_t* fetched_place = nullptr;
+  std::vector<uint32_t> looks_before, looks_after;  // indices into program::looks
+  std::vector<added_call> added;                    // made before it
 };
 
 struct compiled_call {
@@ -93,6 +115,9 @@ struct program {
   std::vector<deviation> deviations;
   requirements needs;
   std::vector<std::string> slot_names;  // "event_3"
+  std::vector<memory_look> looks;
+  std::vector<uint32_t> looks_at_end;  // indices into looks
+  uint64_t hashes = 0;                 // of all looks
 
   arena images;
   std::vector<mapped_memory> host_memory;  // one per host range
@@ -105,9 +130,32 @@ struct program {
   std::vector<uint32_t> functions() const;
 };
 
+// What memory holds right after a call, and at the end: two looks, one after the other in
+// program::looks. Asked for before all others.
+struct memory_question {
+  uint64_t after_call = 0;  // number
+  uint64_t address = 0;     // of the recording, as are handles
+  uint64_t bytes = 0;
+};
+
+// An order that the program did not ask for, to see what comes of it.
+struct added_order {
+  enum class kind : uint8_t {
+    barrier_in_list,  // appended to the list
+    wait_for_list,    // the host waits for the immediate list
+    wait_for_queue,
+  };
+  kind how = kind::barrier_in_list;
+  uint64_t before_call = 0;  // number
+  uint64_t handle = 0;       // of the list or queue
+};
+
 struct compile_options {
   call_selection selection;
-  bool free_threads = false;  // calls that overlapped may overlap again
+  bool free_threads = false;    // calls that overlapped may overlap again
+  bool look_at_memory = false;  // at all of it: before it is freed, or at the end
+  std::vector<memory_question> questions;
+  std::vector<added_order> orders;
 };
 
 // Fails where the trace is damaged, or has functions that this build does not know.

@@ -31,6 +31,9 @@ constexpr uint64_t longest_look_ns = 100'000'000;
     _exit(1);
   }
   player plays(what, *driver, log, options.play);
+  // Pages that a call is the first to write to would cost it a fault, and a copy after the fork.
+  what.images.populate();
+  log.populate();
   header.phase.store(run_phase::running, std::memory_order_release);
   plays.run();
   header.phase.store(run_phase::finished, std::memory_order_release);
@@ -132,9 +135,10 @@ std::vector<memory_difference> run_outcome::memory() const {
 }
 
 result<run_outcome> run(const program& what, const run_options& options) {
-  auto log = journal::make(what.calls.size());
+  auto log = journal::make(what.calls.size(), what.hashes);
   if (!log) return tl::unexpected(log.error());
   const call_clock clock;
+  const uint64_t first_ticks = call_clock::ticks();
   const pid_t child = fork();
   if (child < 0) return fail("cannot start a process: {}", std::strerror(errno));
   if (child == 0) run_in_child(what, options, *log);
@@ -143,7 +147,7 @@ result<run_outcome> run(const program& what, const run_options& options) {
 
   const auto phase = log->header().phase.load(std::memory_order_acquire);
   const std::string message = log->header().message;
-  run_outcome out(std::move(*log), clock.ns_per_tick());
+  run_outcome out(std::move(*log), first_ticks, clock.ns_per_tick());
   if (end.hung) {
     out.ending = run_ending::hung;
   } else if (WIFSIGNALED(end.status)) {

@@ -40,18 +40,26 @@ class run_outcome {
   int signal = 0;
   std::string message;
 
-  run_outcome(journal log, double ns_per_tick) : journal_(std::move(log)), scale_(ns_per_tick) {}
+  run_outcome(journal log, uint64_t first_ticks, double ns_per_tick)
+      : journal_(std::move(log)), first_ticks_(first_ticks), scale_(ns_per_tick) {}
   call_outcome call(size_t index) const;
   size_t calls() const { return journal_.calls().size(); }
+  // When a call that was made began, in ns since some moment before the replay.
+  double start_ns(size_t index) const {
+    return static_cast<double>(journal_.calls()[index].start_ticks - first_ticks_) * scale_;
+  }
   // Calls that were under way when the replay ended.
   std::vector<uint32_t> under_way() const;
+  // Of what was seen of memory, by program::looks; 0: not looked at.
+  std::span<const uint64_t> hashes() const { return journal_.hashes(); }
   uint64_t compared_bytes() const { return journal_.header().compared_bytes; }
   uint64_t memory_differences() const { return journal_.header().memory_differences; }
   std::vector<memory_difference> memory() const;
 
  private:
   journal journal_;
-  double scale_;
+  uint64_t first_ticks_;
+  double scale_;  // ns a tick
 };
 
 // Runs the program in a process of its own, so that a driver that crashes or hangs is something to

@@ -462,13 +462,11 @@ std::string c_call_writer::output_room(const std::string& name, const api::type&
     needs_.scratch_bytes = std::max(needs_.scratch_bytes, count * size);
     return "scratch";
   }
-  const bool is_record = element.kind == type_kind::record;
   const bool is_pointer = element.kind == type_kind::pointer;
   const std::string type = is_pointer              ? "void*"
                            : api::is_byte(element) ? "char"
                                                    : std::string(element.name);
-  declare(fmt::format("{} {}[{}] = {{{}}};", type, name, std::max<uint64_t>(count, 1),
-                      is_record ? "{0}" : "0"));
+  declare(fmt::format("{} {}[{}] = {{0}};", type, name, std::max<uint64_t>(count, 1)));
   return is_pointer || api::is_byte(element) ? fmt::format("(void*){}", name) : name;
 }
 

@@ -56,7 +56,7 @@ constexpr std::string_view verdict_code = R"(
 static int symptom_is_shown(void) {
   size_t i;
   if (others_shown != 0 || memory_differences != 0) return 1;
-  for (i = 0; i < TIMED_CALLS; ++i)
+  for (i = 0; timed_calls[i].name != NULL; ++i)
     if (timed_calls[i].made && (SYMPTOM_IS_RESULT ? timed_calls[i].result == SYMPTOM_RESULT
                                                   : timed_calls[i].us > SYMPTOM_US))
       return 1;
@@ -65,7 +65,7 @@ static int symptom_is_shown(void) {
 
 static void print_calls(void) {
   size_t i;
-  for (i = 0; i < TIMED_CALLS; ++i) {
+  for (i = 0; timed_calls[i].name != NULL; ++i) {
     if (!timed_calls[i].made) continue;
     printf("%s (call %ld): recorded ", timed_calls[i].name, timed_calls[i].number);
     print_time(timed_calls[i].recorded_us);
@@ -111,9 +111,9 @@ static int run_often(unsigned runs) {
       shown += (unsigned)WEXITSTATUS(status);
     else
       ++failed;
-    for (i = 0; i < TIMED_CALLS; ++i) times[i * runs + run] = told[i].us;
+    for (i = 0; timed_calls[i].name != NULL; ++i) times[i * runs + run] = told[i].us;
   }
-  for (i = 0; i < TIMED_CALLS; ++i) {
+  for (i = 0; timed_calls[i].name != NULL; ++i) {
     double* all = times + i * runs;
     qsort(all, runs, sizeof(double), by_size);
     printf("%s (call %ld): recorded ", timed_calls[i].name, timed_calls[i].number);

@@ -17,6 +17,7 @@ struct noted_memory {
   uint64_t address = 0;
   std::vector<std::byte> content;
   bool is_devices = false;  // a command may have written it
+  std::optional<replay::slot_id> owner;
 };
 
 template <typename Word>
@@ -150,9 +151,13 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
     if (is_devices && !compare_memory_) continue;
     const auto content = trace_.read_blob(note.content);
     if (!content) return fail("call {}: {}", call.number(), content.error().message);
+    // Allocations may lie side by side: each has a statement of its own.
+    const auto place = seen_.book.find_memory(note.address, call.call.start_ns);
+    const auto owner = place ? std::optional(place->slot) : std::nullopt;
     const bool goes_on = !noted.empty() && noted.back().is_devices == is_devices &&
+                         noted.back().owner == owner &&
                          noted.back().address + noted.back().content.size() == note.address;
-    if (!goes_on) noted.push_back({note.address, {}, is_devices});
+    if (!goes_on) noted.push_back({note.address, {}, is_devices, owner});
     noted.back().content.insert(noted.back().content.end(), content->begin(), content->end());
   }
   std::vector<shaped_text> out;

@@ -215,7 +215,8 @@ static void finished(unsigned long call) {
   pthread_cond_broadcast(&turn_changed);
   pthread_mutex_unlock(&turn_lock);
 }
-
+)"},
+      {"wait_for_call", {"turns"}, "", R"(
 static void wait_for_call(unsigned long call) {
   pthread_mutex_lock(&turn_lock);
   while (!finished_calls[call]) pthread_cond_wait(&turn_changed, &turn_lock);

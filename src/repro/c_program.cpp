@@ -66,6 +66,9 @@ class program_writer {
   step_sequence& sequence_of(uint32_t index);
   void take_turn(uint32_t index);
   result<void> render_all();
+  uint64_t call_after(const std::vector<std::vector<folded_step>>& folded,
+                      uint64_t statements) const;
+  tl::unexpected<failure> too_large(const std::vector<std::vector<folded_step>>& folded) const;
   result<void> write_sources();
   std::string includes() const;
   std::string opening_comment() const;
@@ -196,6 +199,7 @@ void program_writer::take_turn(uint32_t index) {
   }
   const auto earlier = turns_.waits_for.find(index);
   if (earlier == turns_.waits_for.end()) return;
+  out_.needs.helpers.insert("wait_for_call");
   for (const uint32_t call : earlier->second) {
     text_builder waiting;
     add(sequence,
@@ -240,6 +244,9 @@ result<void> program_writer::write_call(const recorded_call& call, uint32_t inde
   if (!text) return tl::unexpected(text.error());
   add(sequence, *text, {call.number(), call.call.duration_ns, true, call.call.returned()},
       call.function->name);
+  const auto after = calls_.write_memory(call, c_call_writer::moment::after_call);
+  if (!after) return tl::unexpected(after.error());
+  for (const auto& each : *after) add(sequence, each, {});
   const bool ends =
       index + 1 < outline_.size() && outline_[index + 1].thread != outline_[index].thread;
   if (has_threads_ && ends && !style.pass_turn) {
@@ -266,12 +273,7 @@ result<void> program_writer::render_all() {
     out_.statements += written_steps(folded.back());
     layout_->look_at(folded.back(), shapes_);
   }
-  if (out_.statements > options_.most_statements)
-    return fail(
-        "the {} calls are {} statements even with loops, and {} are as many as compile in "
-        "reasonable time; cut the recording with --until CALL, or make it smaller with zevent "
-        "reduce",
-        outline_.size(), out_.statements, options_.most_statements);
+  if (out_.statements > options_.most_statements) return too_large(folded);
   layout_->settle();
   block_functions blocks(shapes_, origins_);
   for (const auto& each : folded) blocks.look_at(each);
@@ -282,6 +284,60 @@ result<void> program_writer::render_all() {
                                            : render(sequences_[i], folded[i], shapes_, *layout_,
                                                     blocks, options_.lines_per_function));
   return {};
+}
+
+namespace {
+
+uint64_t run_steps(const folded_step& step) {
+  if (!step.is_loop()) return 1;
+  uint64_t count = 0;
+  for (const auto& each : step.body) count += run_steps(each);
+  return count * step.iterations;
+}
+
+}  // namespace
+
+// The number of the last call before which so many statements have been written; of several threads
+// each has its share.
+uint64_t program_writer::call_after(const std::vector<std::vector<folded_step>>& folded,
+                                    uint64_t statements) const {
+  uint64_t last_call = 0, written = 0;
+  const uint64_t share = has_threads_ ? statements / folded.size() : statements;
+  for (size_t i = 0; i < folded.size(); ++i) {
+    if (has_threads_) written = 0;
+    size_t step = 0;
+    uint64_t reached = 0;
+    for (const auto& each : folded[i]) {
+      written += written_steps({&each, 1});
+      if (written > share) break;
+      const size_t end = step + run_steps(each);
+      for (; step < end; ++step)
+        if (sequences_[i].notes[step].is_call) reached = sequences_[i].notes[step].call_number;
+    }
+    last_call =
+        has_threads_ && i != 0 ? std::min(last_call, reached) : std::max(last_call, reached);
+  }
+  return last_call;
+}
+
+tl::unexpected<failure> program_writer::too_large(
+    const std::vector<std::vector<folded_step>>& folded) const {
+  const uint64_t fits = call_after(folded, options_.most_statements);
+  std::string advice = fmt::format("'--until {}' writes as many as fit", fits);
+  if (!out_.symptom_calls.empty()) {
+    const auto& first = out_.symptom_calls.front();
+    advice =
+        first.number <= fits
+            ? fmt::format("'--until {}' keeps the first call that shows the symptom", first.number)
+            : advice + fmt::format(
+                           ", but the first call that shows the symptom is {}: record "
+                           "a shorter run",
+                           first.number);
+  }
+  return fail(
+      "the {} calls are {} statements even with loops, and {} are as many as compile in "
+      "reasonable time; {}",
+      outline_.size(), out_.statements, options_.most_statements, advice);
 }
 
 std::string program_writer::opening_comment() const {

@@ -1,6 +1,7 @@
 #include "repro/call_sequence.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
@@ -112,6 +113,73 @@ std::pair<size_t, size_t> meeting_point(const std::vector<sequence_line>& a, siz
   return {a.size(), b.size()};
 }
 
+using thread_lines = std::vector<std::vector<sequence_line>>;
+
+// The lines of each thread, threads in the order of their first calls.
+thread_lines by_thread(const std::vector<sequence_line>& lines) {
+  thread_lines out;
+  std::map<uint32_t, size_t> place;
+  for (const auto& each : lines) {
+    const auto [found, is_new] = place.try_emplace(each.thread, out.size());
+    if (is_new) out.emplace_back();
+    out[found->second].push_back(each);
+  }
+  return out;
+}
+
+bool same_calls(const std::vector<sequence_line>& a, const std::vector<sequence_line>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.text == y.text; });
+}
+
+// Takes away what both have.
+void drop_equal(thread_lines& a, thread_lines& b) {
+  for (auto each = a.begin(); each != a.end();) {
+    const auto same = std::find_if(b.begin(), b.end(),
+                                   [&](const auto& other) { return same_calls(*each, other); });
+    if (same == b.end()) {
+      ++each;
+      continue;
+    }
+    b.erase(same);
+    each = a.erase(each);
+  }
+}
+
+class difference_writer {
+ public:
+  explicit difference_writer(size_t most_lines) : most_lines_(most_lines) {}
+
+  void compare(const std::vector<sequence_line>& first, const std::vector<sequence_line>& second) {
+    size_t i = 0, k = 0;
+    while (i < first.size() || k < second.size()) {
+      if (i < first.size() && k < second.size() && first[i].text == second[k].text) {
+        ++i, ++k;
+        continue;
+      }
+      const auto [next_i, next_k] = meeting_point(first, i, second, k);
+      for (; i < next_i; ++i) add('-', first[i]);
+      for (; k < next_k; ++k) add('+', second[k]);
+    }
+  }
+
+  std::vector<std::string> take() {
+    if (differences_ > most_lines_)
+      out_.push_back(fmt::format("and {} more", differences_ - most_lines_));
+    return std::move(out_);
+  }
+
+ private:
+  void add(char mark, const sequence_line& line) {
+    if (++differences_ <= most_lines_)
+      out_.push_back(fmt::format("{} call {} {}", mark, line.number, line.text));
+  }
+
+  size_t most_lines_;
+  size_t differences_ = 0;
+  std::vector<std::string> out_;
+};
+
 }  // namespace
 
 result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
@@ -123,31 +191,20 @@ result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
     if (*next == nullptr) return out;
-    out.push_back({(*next)->number(), writer.write(**next)});
+    out.push_back({(*next)->number(), (*next)->call.thread, writer.write(**next)});
   }
 }
 
 std::vector<std::string> sequence_difference(const std::vector<sequence_line>& first,
                                              const std::vector<sequence_line>& second,
                                              size_t most_lines) {
-  std::vector<std::string> out;
-  size_t differences = 0;
-  const auto add = [&](char mark, const sequence_line& line) {
-    if (++differences <= most_lines)
-      out.push_back(fmt::format("{} call {} {}", mark, line.number, line.text));
-  };
-  size_t i = 0, k = 0;
-  while (i < first.size() || k < second.size()) {
-    if (i < first.size() && k < second.size() && first[i].text == second[k].text) {
-      ++i, ++k;
-      continue;
-    }
-    const auto [next_i, next_k] = meeting_point(first, i, second, k);
-    for (; i < next_i; ++i) add('-', first[i]);
-    for (; k < next_k; ++k) add('+', second[k]);
-  }
-  if (differences > most_lines) out.push_back(fmt::format("and {} more", differences - most_lines));
-  return out;
+  difference_writer writer(most_lines);
+  auto ours = by_thread(first), theirs = by_thread(second);
+  drop_equal(ours, theirs);
+  static const std::vector<sequence_line> nothing;
+  for (size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i)
+    writer.compare(i < ours.size() ? ours[i] : nothing, i < theirs.size() ? theirs[i] : nothing);
+  return writer.take();
 }
 
 uint64_t calls_of_the_loader(const trace::trace_file& trace, uint32_t process) {

@@ -12,6 +12,7 @@ namespace zevent::repro {
 // addresses are those of the memory they point into, and what is put out is left out.
 struct sequence_line {
   uint64_t number = 0;
+  uint32_t thread = 0;  // of the run
   std::string text;
 };
 
@@ -19,7 +20,8 @@ result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
                                                  const replay::call_selection& selection);
 
 // How the second sequence is not the first: "- " lines that it lacks, "+ " lines that it has
-// besides, at most so many. Nothing when they are the same.
+// besides, at most so many. Nothing when they are the same. Where there are several threads, each
+// is compared with one of the other side's: which of two calls that overlap begins first is open.
 std::vector<std::string> sequence_difference(const std::vector<sequence_line>& first,
                                              const std::vector<sequence_line>& second,
                                              size_t most_lines = 20);

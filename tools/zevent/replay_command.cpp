@@ -1,9 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
+#include "base/terminal.hpp"
+#include "check/rules.hpp"
 #include "command.hpp"
 #include "launch/installation.hpp"
+#include "replay/chaos_search.hpp"
 #include "replay/hang_report.hpp"
 #include "replay/needs.hpp"
 #include "replay/recorded_environment.hpp"
@@ -26,6 +30,7 @@ struct replay_options {
   std::string timeout = "60s";
   std::string environment = "recorded";
   std::string symptom;
+  uint64_t chaos_seeds = 0;
   bool free_threads = false;
   bool anyway = false;
 };
@@ -47,6 +52,28 @@ bool say_what_lacks(const replay::program& program, const std::vector<std::strin
   for (const auto& each : unmet) fmt::print(stderr, "  {}\n", each);
   if (!options.anyway) fmt::print(stderr, "'--anyway' replays it all the same\n");
   return options.anyway;
+}
+
+replay::rule_words words_of(check::rule_id id) {
+  const auto* rule = check::find_rule(id);
+  return {check::to_text(id), std::string(rule->title), std::string(rule->advice)};
+}
+
+// 0: memory and results are the same under all seeds; 1: they are not.
+int replay_under_chaos(const trace::trace_file& trace, const replay::chaos_options& chaos) {
+  const bool shows_progress = wants_colour(stderr);
+  const auto report = replay::replay_under_chaos(trace, chaos, [&](uint64_t done, uint64_t total) {
+    if (shows_progress) fmt::print(stderr, "\r{} of {} replays", done, std::max(done, total));
+  });
+  if (shows_progress) fmt::print(stderr, "\r{:40}\r", "");
+  if (!report) return complain("replay", report.error(), exit_could_not_run);
+  for (const auto& each :
+       replay::describe(*report, trace, words_of(check::ev(25)), words_of(check::ev(0))))
+    fmt::print("{}\n", each);
+  if (report->first_bad_seed)
+    fmt::print("first bad seed {}; to repeat it: ZEVENT_CHAOS={} zevent replay --environment own\n",
+               *report->first_bad_seed, *report->first_bad_seed);
+  return report->bad() ? 1 : 0;
 }
 
 int replay(const replay_options& options) {
@@ -86,6 +113,9 @@ int replay(const replay_options& options) {
   const auto unmet = replay::unmet_needs(*program, *driver, running.environment);
   if (!unmet) return complain("replay", unmet.error(), exit_could_not_run);
   if (!say_what_lacks(*program, *unmet, options)) return exit_could_not_run;
+
+  if (options.chaos_seeds > 0)
+    return replay_under_chaos(trace, {compiling.selection, running, options.chaos_seeds});
 
   const auto outcome = replay::run(*program, running);
   if (!outcome) return complain("replay", outcome.error(), exit_could_not_run);
@@ -130,6 +160,12 @@ action declare_replay(CLI::App& line) {
       ->capture_default_str();
   line.add_option("--symptom", options->symptom,
                   "judge by this: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory");
+  line.add_option("--chaos", options->chaos_seeds,
+                  "replay it under N seeds, compare what memory holds in the end, and find the "
+                  "order that is missing")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
+      ->excludes("--driver")
+      ->type_name("N");
   line.add_option("--environment", options->environment,
                   "recorded: with the driver's variables as the program had them; own: with ours")
       ->check(CLI::IsMember({"recorded", "own"}))

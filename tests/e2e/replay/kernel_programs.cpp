@@ -1,0 +1,252 @@
+#include "kernels/arguments_spv.h"
+#include "kernels/group_reduce_spv.h"
+#include "kernels/variables_spv.h"
+#include "kernels/vector_add_spv.h"
+#include "small_program.hpp"
+
+namespace small_programs {
+namespace {
+
+ze_module_handle_t module(const machine& m, std::span<const uint32_t> spirv,
+                          ze_module_build_log_handle_t* log = nullptr) {
+  ze_module_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = spirv.size_bytes();
+  desc.pInputModule = reinterpret_cast<const uint8_t*>(spirv.data());
+  desc.pBuildFlags = "-ze-opt-level=2";
+  ze_module_handle_t made = nullptr;
+  MUST(zeModuleCreate(m.context, m.device, &desc, &made, log));
+  return made;
+}
+
+ze_kernel_handle_t kernel(ze_module_handle_t from, const char* name, uint32_t group_size = 1) {
+  const ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name};
+  ze_kernel_handle_t made = nullptr;
+  MUST(zeKernelCreate(from, &desc, &made));
+  MUST(zeKernelSetGroupSize(made, group_size, 1, 1));
+  return made;
+}
+
+template <typename T>
+void argument(ze_kernel_handle_t kernel, uint32_t index, const T& value) {
+  MUST(zeKernelSetArgumentValue(kernel, index, sizeof(value), &value));
+}
+
+struct addition {
+  machine m;
+  ze_kernel_handle_t add = kernel(module(m, vector_add_spv), "vector_add", 32);
+  float* a = reinterpret_cast<float*>(m.shared_memory());
+  float* b = reinterpret_cast<float*>(m.shared_memory());
+  float* sum = reinterpret_cast<float*>(m.shared_memory());
+  ze_group_count_t groups = {2, 1, 1};
+
+  addition() {
+    for (int i = 0; i < 64; ++i) {
+      a[i] = static_cast<float>(i) / 3;
+      b[i] = static_cast<float>(i * i);
+    }
+    argument(add, 0, a);
+    argument(add, 1, b);
+    argument(add, 2, sum);
+    argument(add, 3, 64u);
+  }
+};
+
+void launch_kernel() {
+  const addition it;
+  const auto list = it.m.immediate();
+  const auto done = event(it.m.pool());
+  MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, done, 0, nullptr));
+  wait(done);
+  finish(list);
+}
+
+void launch_in_regular_list() {
+  const addition it;
+  const auto list = it.m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER);
+  MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, nullptr, 0, nullptr));
+  // Inside of an allocation, and other sums.
+  argument(it.add, 2, it.sum + 64);
+  MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, nullptr, 0, nullptr));
+  MUST(zeCommandListClose(list));
+  const auto queue = it.m.queue();
+  execute(queue, list);
+  finish(queue);
+  for (int i = 0; i < 64; ++i) it.a[i] = 1;
+  execute(queue, list);
+  finish(queue);
+}
+
+void launch_indirect() {
+  const addition it;
+  auto* groups = reinterpret_cast<ze_group_count_t*>(it.m.host_memory());
+  *groups = it.groups;
+  const auto list = it.m.immediate();
+  MUST(zeCommandListAppendLaunchKernelIndirect(list, it.add, groups, nullptr, 0, nullptr));
+  finish(list);
+}
+
+void launch_cooperative() {
+  const addition it;
+  uint32_t most = 0;
+  MUST(zeKernelSuggestMaxCooperativeGroupCount(it.add, &most));
+  const auto list = it.m.immediate();
+  const ze_group_count_t one = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchCooperativeKernel(list, it.add, &one, nullptr, 0, nullptr));
+  finish(list);
+}
+
+void launch_with_arguments() {
+  const addition it;
+  const auto list = it.m.immediate();
+  uint32_t count = 64;
+  void *a = it.a, *b = it.b, *sum = it.sum + 128;
+  void* arguments[] = {&a, &b, &sum, &count};
+  MUST(zeCommandListAppendLaunchKernelWithArguments(list, it.add, it.groups, {32, 1, 1}, arguments,
+                                                    nullptr, nullptr, 0, nullptr));
+  finish(list);
+}
+
+void arguments_by_value() {
+  const machine m;
+  const auto from = module(m, arguments_spv);
+  const auto by_value = kernel(from, "by_value");
+  double* out = reinterpret_cast<double*>(m.shared_memory());
+  argument(by_value, 0, out);
+  argument<int8_t>(by_value, 1, -1);
+  argument<uint8_t>(by_value, 2, 2);
+  argument<int16_t>(by_value, 3, -3);
+  argument<uint16_t>(by_value, 4, 4);
+  argument<int32_t>(by_value, 5, -5);
+  argument<uint32_t>(by_value, 6, 6);
+  argument<int64_t>(by_value, 7, -7);
+  argument<uint64_t>(by_value, 8, 8);
+  argument(by_value, 9, 9.5f);
+  argument(by_value, 10, 10.25);
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  const ze_group_count_t one = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchKernel(list, by_value, &one, nullptr, 0, nullptr));
+  const struct {
+    char tag = 't';
+    double weight = 2.5;
+    int counts[3] = {1, 2, 3};
+    short last = 4;
+  } item;
+  const auto structure = kernel(from, "structure");
+  argument(structure, 0, out + 16);
+  argument(structure, 1, item);
+  argument(structure, 2, 77);
+  MUST(zeCommandListAppendLaunchKernel(list, structure, &one, nullptr, 0, nullptr));
+  finish(list);
+}
+
+// A table of pointers, in memory that the kernel reads.
+void pointers_in_memory() {
+  const machine m;
+  int* numbers = reinterpret_cast<int*>(m.shared_memory());
+  int** table = reinterpret_cast<int**>(m.shared_memory());
+  for (int i = 0; i < 8; ++i) {
+    numbers[i] = 1 << i;
+    table[i] = numbers + 7 - i;
+  }
+  const auto through = kernel(module(m, arguments_spv), "through_pointer");
+  argument(through, 0, table);
+  argument(through, 1, 8u);
+  argument(through, 2, numbers + 100);
+  MUST(zeKernelSetIndirectAccess(through, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED));
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  const ze_group_count_t one = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchKernel(list, through, &one, nullptr, 0, nullptr));
+  finish(list);
+}
+
+void local_memory() {
+  const machine m;
+  const auto sum = kernel(module(m, group_reduce_spv), "sum_in_argument", 64);
+  int* in = reinterpret_cast<int*>(m.shared_memory());
+  int* out = reinterpret_cast<int*>(m.shared_memory());
+  for (int i = 0; i < 128; ++i) in[i] = i;
+  argument(sum, 0, in);
+  argument(sum, 1, out);
+  MUST(zeKernelSetArgumentValue(sum, 2, 64 * sizeof(int), nullptr));
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  const ze_group_count_t two = {2, 1, 1};
+  MUST(zeCommandListAppendLaunchKernel(list, sum, &two, nullptr, 0, nullptr));
+  finish(list);
+}
+
+void module_questions() {
+  const machine m;
+  ze_module_build_log_handle_t log = nullptr;
+  const auto made = module(m, vector_add_spv, &log);
+  size_t bytes = 0;
+  MUST(zeModuleBuildLogGetString(log, &bytes, nullptr));
+  std::vector<char> text(bytes + 1);
+  MUST(zeModuleBuildLogGetString(log, &bytes, text.data()));
+  MUST(zeModuleBuildLogDestroy(log));
+  uint32_t count = 0;
+  MUST(zeModuleGetKernelNames(made, &count, nullptr));
+  std::vector<const char*> names(count);
+  MUST(zeModuleGetKernelNames(made, &count, names.data()));
+  const auto add = kernel(made, "vector_add");
+  ze_kernel_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+  MUST(zeKernelGetProperties(add, &properties));
+  uint32_t x = 0, y = 0, z = 0;
+  MUST(zeKernelSuggestGroupSize(add, 1000, 1, 1, &x, &y, &z));
+  MUST(zeKernelDestroy(add));
+  MUST(zeModuleDestroy(made));
+}
+
+void module_variables() {
+  const machine m;
+  const auto made = module(m, variables_spv);
+  size_t bytes = 0;
+  void* variable = nullptr;
+  MUST(zeModuleGetGlobalPointer(made, "counter", &bytes, &variable));
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  fill(list, variable, 3, 4);
+  copy(list, m.host_memory(), variable, 4);
+  finish(list);
+}
+
+void module_that_does_not_build() {
+  const machine m;
+  const uint32_t nonsense[20] = {0x07230203, 0x00010000, 0, 1000, 0, 0xffffffff};
+  ze_module_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = sizeof(nonsense);
+  desc.pInputModule = reinterpret_cast<const uint8_t*>(nonsense);
+  ze_module_handle_t made = nullptr;
+  ze_module_build_log_handle_t log = nullptr;
+  REFUSED(zeModuleCreate(m.context, m.device, &desc, &made, &log));
+  size_t bytes = 0;
+  MUST(zeModuleBuildLogGetString(log, &bytes, nullptr));
+  std::vector<char> text(bytes + 1);
+  MUST(zeModuleBuildLogGetString(log, &bytes, text.data()));
+  MUST(zeModuleBuildLogDestroy(log));
+}
+
+constexpr program programs[] = {
+    {"launch_kernel", launch_kernel},
+    {"launch_in_regular_list", launch_in_regular_list},
+    {"launch_indirect", launch_indirect},
+    {"launch_cooperative", launch_cooperative},
+    {"launch_with_arguments", launch_with_arguments},
+    {"arguments_by_value", arguments_by_value},
+    {"pointers_in_memory", pointers_in_memory},
+    {"local_memory", local_memory},
+    {"module_questions", module_questions},
+    {"module_variables", module_variables},
+    {"module_that_does_not_build", module_that_does_not_build},
+};
+
+}  // namespace
+
+std::span<const program> kernel_programs() {
+  return programs;
+}
+
+}  // namespace small_programs

@@ -1,0 +1,74 @@
+"""Records a program, replays the recording, writes it as C, and records that again.
+
+    record_replay_repro_test.py ZEVENT INCLUDE [--no-memory | --empty] -- PROGRAM...
+
+Expected: every call of the replay has the recorded result, and memory the recorded contents (unless
+the program writes times to memory, --no-memory); the C program compiles without warnings with GCC
+and with clang, and makes the recorded calls with the same flags, waits and signals in the same
+order. --empty: the program makes no call, so that there is no recording, and replay and repro say so.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STRICT = "-O0 -Wall -Wextra -Werror"
+# No program shows it: the reproducer's calls are what counts here.
+SYMPTOM = "zeInit*>1000s"
+
+
+def run(command, expected, environment=None):
+    done = subprocess.run(
+        command,
+        env=dict(os.environ, **(environment or {})),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=100,
+    )
+    if done.returncode != expected:
+        print("$ " + " ".join(command))
+        print(done.stdout)
+        sys.exit(f"exit status {done.returncode}, expected was {expected}")
+    return done.stdout
+
+
+def compiles_with_clang(include, repro):
+    clang = shutil.which("clang-14") or shutil.which("clang")
+    if clang is None:
+        return
+    sources = [os.path.join(repro, each) for each in os.listdir(repro) if each.endswith(".c")]
+    flags = ["-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-isystem", include]
+    run([clang, *flags, *sources], 0)
+
+
+def main():
+    zevent, include = sys.argv[1:3]
+    split = sys.argv.index("--")
+    options, program = sys.argv[3:split], sys.argv[split + 1 :]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "t.zev")
+        repro = os.path.join(folder, "repro")
+        run([zevent, "record", "--driver", "software", "-o", trace, "--", *program], 0)
+        if "--empty" in options:
+            for command in (["replay", trace], ["repro", "--symptom", SYMPTOM, "-o", repro, trace]):
+                print(run([zevent, *command], 125))
+            return
+        memory = [] if "--no-memory" in options else ["--compare", "memory"]
+        print(run([zevent, "replay", *memory, trace], 0))
+        said = run(
+            [zevent, "repro", "--verify", "--symptom", SYMPTOM, "-o", repro, trace],
+            1,
+            {"CFLAGS": STRICT},
+        )
+        print(said)
+        if "the reproducer makes the same calls in the same order" not in said:
+            sys.exit("the reproducer's calls are not those of the recording")
+        if "no symptom" not in said:
+            sys.exit("a symptom was shown that is not there")
+        compiles_with_clang(include, repro)
+
+
+main()
