@@ -2,8 +2,8 @@
 //
 // A program of one kind of call is recorded by `zevent record` and replayed as `zevent replay` does
 // it. From the start of one call to the start of the next is what a replayed call takes; the same
-// calls made by hand are what the driver takes. The median counts: a machine that others use too
-// stalls now and then.
+// calls made by hand are what the driver takes. Of several rounds the median counts: a machine that
+// others use too stalls now and then.
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
 #include <unistd.h>
@@ -34,11 +34,13 @@ constexpr double target_ns = 150;
 
 // The functions that the programs call, of whatever library is asked.
 struct driver_functions {
-#define FUNCTIONS(F)                                                                        \
-  F(zeInit)                                                                                 \
-  F(zeDriverGet) F(zeDeviceGet) F(zeContextCreate) F(zeEventPoolCreate) F(zeEventCreate)    \
-      F(zeEventQueryStatus) F(zeEventHostSignal) F(zeEventHostReset) F(zeCommandListCreate) \
-          F(zeCommandListAppendMemoryCopy) F(zeCommandListReset) F(zeMemAllocDevice)
+// clang-format off
+#define FUNCTIONS(F) \
+  F(zeInit) F(zeDriverGet) F(zeDeviceGet) F(zeContextCreate) F(zeEventPoolCreate) \
+  F(zeEventCreate) F(zeEventQueryStatus) F(zeEventHostSignal) F(zeEventHostReset) \
+  F(zeCommandListCreate) F(zeCommandListAppendMemoryCopy) F(zeCommandListReset) \
+  F(zeMemAllocDevice)
+// clang-format on
 #define F(name) decltype(&::name) name = nullptr;
   FUNCTIONS(F)
 #undef F
@@ -144,11 +146,8 @@ double replayed_ns(const trace::trace_file& trace) {
   for (int i = 0; i < 5; ++i) {
     const auto outcome = replay::run(*compiled, running);
     if (!outcome || outcome->ending != replay::run_ending::finished) fail_with("the replay failed");
-    const size_t first = outcome->calls() - calls_of_a_kind;
-    std::vector<double> each;
-    for (size_t k = first + 1; k < outcome->calls(); ++k)
-      each.push_back(outcome->start_ns(k) - outcome->start_ns(k - 1));
-    rounds.push_back(median(each));
+    const size_t last = outcome->calls() - 1, first = last + 1 - calls_of_a_kind;
+    rounds.push_back((outcome->start_ns(last) - outcome->start_ns(first)) / (calls_of_a_kind - 1));
   }
   return median(rounds);
 }
