@@ -22,11 +22,11 @@ constexpr std::array declared_variables = {
                          "how many devices the software driver shows"},
     environment_variable{"ZEVENT_DRIVER", "a library", "",
                          "the Level Zero driver to use instead of the software driver"},
+    environment_variable{"ZEVENT_FAULTS", "name[:number],...", "",
+                         "misbehaviours of the software driver; 'zevent run --list-faults'"},
     environment_variable{"ZEVENT_FAULT_NOTE", "a file", "",
                          "where the software driver notes that a fault struck; set by zevent run "
                          "--sweep"},
-    environment_variable{"ZEVENT_FAULTS", "name[:number],...", "",
-                         "misbehaviours of the software driver; 'zevent run --list-faults'"},
     environment_variable{"ZEVENT_IPC_EVENTS", "one-way, two-way", "two-way",
                          "whether a counter-based event opened from another process only waits for "
                          "the signal that was exported, or may also be signalled"},
