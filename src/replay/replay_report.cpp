@@ -76,6 +76,11 @@ void reporter::list_polls() {
 void reporter::list_memory() {
   if (!options_.compare_memory) return;
   const auto differences = outcome_.memory();
+  if (outcome_.compared_bytes() == 0) {
+    say("no memory was compared: the recording has no contents of allocations after waits; "
+        "'zevent record --memory=results' keeps them");
+    return;
+  }
   if (outcome_.memory_differences() == 0) {
     say("{} bytes of memory have the recorded contents", outcome_.compared_bytes());
     return;

@@ -60,7 +60,8 @@ replay::rule_words words_of(check::rule_id id) {
 }
 
 // 0: memory and results are the same under all seeds; 1: they are not.
-int replay_under_chaos(const trace::trace_file& trace, const replay::chaos_options& chaos) {
+int replay_under_chaos(const trace::trace_file& trace, const std::string& name,
+                       const replay::chaos_options& chaos) {
   const bool shows_progress = wants_colour(stderr);
   const auto report = replay::replay_under_chaos(trace, chaos, [&](uint64_t done, uint64_t total) {
     if (shows_progress) fmt::print(stderr, "\r{} of {} replays", done, std::max(done, total));
@@ -71,8 +72,9 @@ int replay_under_chaos(const trace::trace_file& trace, const replay::chaos_optio
        replay::describe(*report, trace, words_of(check::ev(25)), words_of(check::ev(0))))
     fmt::print("{}\n", each);
   if (report->first_bad_seed)
-    fmt::print("first bad seed {}; to repeat it: ZEVENT_CHAOS={} zevent replay --environment own\n",
-               *report->first_bad_seed, *report->first_bad_seed);
+    fmt::print(
+        "first bad seed {}; to repeat it: ZEVENT_CHAOS={} zevent replay --environment own {}\n",
+        *report->first_bad_seed, *report->first_bad_seed, name);
   return report->bad() ? 1 : 0;
 }
 
@@ -115,7 +117,8 @@ int replay(const replay_options& options) {
   if (!say_what_lacks(*program, *unmet, options)) return exit_could_not_run;
 
   if (options.chaos_seeds > 0)
-    return replay_under_chaos(trace, {compiling.selection, running, options.chaos_seeds});
+    return replay_under_chaos(trace, options.trace,
+                              {compiling.selection, running, options.chaos_seeds});
 
   const auto outcome = replay::run(*program, running);
   if (!outcome) return complain("replay", outcome.error(), exit_could_not_run);
