@@ -13,6 +13,12 @@ way_choice choose_way_in(const std::string& program_path, const std::string& loa
   return choose_way_in(read_elf_symbols(program_path), read_elf_symbols(loader_path));
 }
 
+way_choice choose_way_in_as_asked(std::string_view asked, const std::string& program) {
+  if (asked == "loader") return {way_in::loader, "asked for"};
+  if (asked == "direct") return {way_in::direct, "asked for"};
+  return choose_way_in(find_in_path(program), find_stock_loader());
+}
+
 way_choice choose_way_in(const result<elf_symbols>& program, const result<elf_symbols>& loader) {
   if (!loader) return {way_in::direct, loader.error().message};
   if (!program) return {way_in::direct, "the program is not a binary that can be looked into"};

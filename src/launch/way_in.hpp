@@ -27,6 +27,9 @@ struct way_choice {
 // that is missing or too old, or a program that cannot be looked into (a script, say).
 way_choice choose_way_in(const std::string& program_path, const std::string& loader_path);
 
+// What the user asked for, "loader" or "direct"; anything else leaves it to the rule above.
+way_choice choose_way_in_as_asked(std::string_view asked, const std::string& program);
+
 // The decision alone, from what was read of both files.
 way_choice choose_way_in(const result<elf_symbols>& program, const result<elf_symbols>& loader);
 

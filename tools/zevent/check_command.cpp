@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/temporary_folder.hpp"
 #include "base/terminal.hpp"
 #include "check/finding_report.hpp"
 #include "check/selection.hpp"
@@ -40,26 +41,6 @@ struct check_line {
   bool sarif = false;
   bool list_rules = false;
   bool rules_markdown = false;
-};
-
-// A folder that goes away with everything in it.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string pattern = (fs::temp_directory_path() / "zevent-check-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~temporary_folder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 result<std::set<check::rule_id>> rules_named(const std::vector<std::string>& names) {
@@ -207,7 +188,7 @@ result<checked_run> record_and_check(const check_line& line, const check::select
                                      const std::vector<std::string>& recording,
                                      const launch::environment_changes& changes,
                                      const std::vector<std::string>& program) {
-  const temporary_folder folder;
+  const temporary_folder folder("zevent-check");
   if (folder.path().empty()) return fail("cannot make a temporary folder");
   const fs::path trace = folder.path() / "trace.zev";
   std::error_code error;

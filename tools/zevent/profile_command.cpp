@@ -1,10 +1,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
+#include "base/temporary_folder.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
@@ -25,32 +27,10 @@ struct profile_options {
   bool json = false;
 };
 
-launch::way_choice choose(const profile_options& options, const std::string& program) {
-  if (options.way == "loader") return {launch::way_in::loader, "asked for"};
-  if (options.way == "direct") return {launch::way_in::direct, "asked for"};
-  return launch::choose_way_in(launch::find_in_path(program), launch::find_stock_loader());
-}
-
-// A folder for what is not kept; removed with everything in it.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "zevent-profile-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 void print_summary(const trace::trace_file& trace, const profile_options& options) {
+  // A pipe that nobody reads any more ends the verb by an error, so that the folder is removed. The
+  // program, which would inherit this, has ended.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto found = report::summarise(trace, trace::call_filter{}, {});
   report::text_output out(STDOUT_FILENO);
   if (options.json) return report::write_summary_json(trace, found, out);
@@ -90,7 +70,7 @@ result<launch::program_end> run_profiled(const profile_options& options,
   if (!prepared) return tl::unexpected(prepared.error());
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
   const auto changes = launch::environment_for_recording(
-      choose(options, command.front()).way, files, options.recording,
+      launch::choose_way_in_as_asked(options.way, command.front()).way, files, options.recording,
       library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
   auto end = launch::run_program(command, changes);
   const std::string folder = launch::parts_folder_of(options.recording.output);
@@ -114,10 +94,10 @@ int profile(const CLI::App& line, profile_options& options) {
 
   result<launch::program_end> end = fail("");
   {
-    const temporary_folder unkept;
+    const temporary_folder unkept("zevent-profile");
     std::error_code error;
     options.recording.output = options.output.empty()
-                                   ? unkept.path() + "/profile.zev"
+                                   ? (unkept.path() / "profile.zev").string()
                                    : fs::absolute(options.output, error).string();
     end = run_profiled(options, *command, *files);
   }

@@ -25,12 +25,6 @@ struct record_options {
   bool verbose = false;
 };
 
-launch::way_choice choose(const record_options& options, const std::string& program) {
-  if (options.way == "loader") return {launch::way_in::loader, "asked for"};
-  if (options.way == "direct") return {launch::way_in::direct, "asked for"};
-  return launch::choose_way_in(launch::find_in_path(program), launch::find_stock_loader());
-}
-
 std::string counted(uint64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : what.ends_with("s") ? "es" : "s");
 }
@@ -83,7 +77,7 @@ int record(const CLI::App& line, record_options& options) {
   options.recording.output = fs::absolute(options.output, error).string();
   if (options.recording.driver.empty()) options.recording.driver = launch::find_driver_to_record();
   if (options.recording.driver == "software") options.recording.driver = "";
-  const auto choice = choose(options, command->front());
+  const auto choice = launch::choose_way_in_as_asked(options.way, command->front());
   if (options.verbose)
     fmt::print(stderr, "zevent: {} is recorded by the way '{}' ({}), on {}\n", command->front(),
                launch::name_of(choice.way), choice.reason,

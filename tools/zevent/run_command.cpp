@@ -25,12 +25,6 @@ struct run_options {
   bool check = false;
 };
 
-launch::way_choice choose(const run_options& options, const std::string& program) {
-  if (options.way == "loader") return {launch::way_in::loader, "asked for"};
-  if (options.way == "direct") return {launch::way_in::direct, "asked for"};
-  return launch::choose_way_in(launch::find_in_path(program), launch::find_stock_loader());
-}
-
 result<std::string> joined_faults(const run_options& options) {
   std::string joined;
   for (const auto& each : options.faults) joined += (joined.empty() ? "" : ",") + each;
@@ -45,7 +39,7 @@ result<launch::environment_changes> environment_of(const run_options& options,
   const auto faults = joined_faults(options);
   if (!faults) return tl::unexpected(faults.error());
 
-  const auto choice = choose(options, program);
+  const auto choice = launch::choose_way_in_as_asked(options.way, program);
   if (options.verbose)
     fmt::print(stderr, "zevent: {} runs by the way '{}': {}\n", program,
                launch::name_of(choice.way), choice.reason);

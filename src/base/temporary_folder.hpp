@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace zevent {
+
+// A folder for what is not kept; it goes away with everything in it. The path is empty where none
+// could be made.
+class temporary_folder {
+ public:
+  explicit temporary_folder(const std::string& name) {
+    std::error_code error;
+    std::string pattern =
+        (std::filesystem::temp_directory_path(error) / (name + "-XXXXXX")).string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  ~temporary_folder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace zevent
