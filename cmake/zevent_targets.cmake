@@ -14,8 +14,10 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # It keeps what was compiled with a precompiled header only if it is told that this is meant.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 # Line numbers are what a backtrace needs; all the rest of debug information is a third of the build.
@@ -39,6 +41,33 @@ function(zevent_part name)
   target_link_libraries(zevent_${name} PUBLIC ${arg_LINK})
 endfunction()
 
+# zevent_precompile(<target> <header>), zevent_precompile(<target> REUSE_FROM <target>)
+# Headers that take seconds to compile and that many sources of a target include.
+function(zevent_precompile name)
+  if(ARGV1 STREQUAL REUSE_FROM)
+    target_precompile_headers(${name} ${ARGN})
+  else()
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${name} PRIVATE -fpch-preprocess)  # for ccache
+  endif()
+endfunction()
+
+# GoogleTest's header takes two seconds to compile and every test includes it: this is done once. A
+# program, since a precompiled header fits only what is compiled with the same options.
+function(zevent_precompile_test_header)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_header.cpp CONTENT "int main() {}\n")
+  add_executable(zevent_test_header ${PROJECT_BINARY_DIR}/generated/test_header.cpp)
+  zevent_test_options(zevent_test_header)
+  zevent_precompile(zevent_test_header <gtest/gtest.h>)
+endfunction()
+
+function(zevent_test_options name)
+  target_compile_options(${name} PRIVATE ${zevent_warnings} ${zevent_quick_to_build})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main fmt::fmt Threads::Threads)
+endfunction()
+
 # zevent_test(<name> SOURCES ... [LINK ...] [LABELS ...] [ENVIRONMENT ...] [TIMEOUT s] [WHOLE])
 # A GoogleTest binary whose cases CTest runs one by one (WHOLE: as one).
 function(zevent_test name)
@@ -47,8 +76,9 @@ function(zevent_test name)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
-  target_compile_options(${name} PRIVATE ${zevent_warnings} ${zevent_quick_to_build})
-  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main fmt::fmt Threads::Threads)
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  zevent_test_options(${name})
+  zevent_precompile(${name} REUSE_FROM zevent_test_header)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set(properties TIMEOUT ${arg_TIMEOUT})
   foreach(property LABELS ENVIRONMENT)

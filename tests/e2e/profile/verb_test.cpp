@@ -1,5 +1,6 @@
 // `zevent profile` as its users meet it.
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -18,7 +19,7 @@ class ProfileVerb : public ProfiledChild {
     std::string out;  // stderr included
   };
   static finished zevent(const std::string& arguments) {
-    const std::string line = std::string(ZEVENT) + " " + arguments + " 2>&1";
+    const std::string line = fmt::format("{} {} 2>&1", ZEVENT, arguments);
     FILE* stream = popen(line.c_str(), "r");
     finished end;
     char buffer[4096];
