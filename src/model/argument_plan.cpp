@@ -320,17 +320,22 @@ wanted* chained(const api::model& m, const api::record& head, std::string_view s
 argument_plan::argument_plan(const api::model& described, blob_source blobs)
     : model_(described), blobs_(std::move(blobs)) {
   functions_.resize(described.functions.size());
-  for (size_t i = 0; i < functions_.size(); ++i) {
-    auto& planned = functions_[i];
-    const auto& each = described.functions[i];
-    planned.which = function_named(each.name);
-    planned.parameters.resize(each.parameters.size());
-    if (planned.which == function::other || planned.which == function::other_query) continue;
-    for (size_t a = 0; a < argument_count; ++a) {
-      auto paths = path_of(static_cast<argument>(a));
-      while (!paths.empty()) plan(planned, each, static_cast<argument>(a), cut(paths, '|'));
-    }
+  for (size_t i = 0; i < functions_.size(); ++i)
+    functions_[i].which = function_named(described.functions[i].name);
+}
+
+const argument_plan::planned_function& argument_plan::planned(uint32_t function_index) {
+  auto& made = functions_[function_index];
+  if (made.planned) return made;
+  made.planned = true;
+  const auto& described = model_.functions[function_index];
+  made.parameters.resize(described.parameters.size());
+  if (made.which == function::other || made.which == function::other_query) return made;
+  for (size_t a = 0; a < argument_count; ++a) {
+    auto paths = path_of(static_cast<argument>(a));
+    while (!paths.empty()) plan(made, described, static_cast<argument>(a), cut(paths, '|'));
   }
+  return made;
 }
 
 argument_plan::~argument_plan() = default;
@@ -373,9 +378,9 @@ void argument_plan::plan(planned_function& to, const api::function& described, a
 }
 
 bool argument_plan::read(uint32_t function_index, std::span<const std::byte> inputs,
-                         std::span<const std::byte> outputs, call_view& into) const {
+                         std::span<const std::byte> outputs, call_view& into) {
   into.clear();
-  const auto& planned = functions_[function_index];
+  const auto& planned = this->planned(function_index);
   into.which = planned.which;
   into.name = model_.functions[function_index].name;
   if (!planned.wants_anything) return true;

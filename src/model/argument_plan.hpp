@@ -28,7 +28,7 @@ class argument_plan {
   // Sets the arguments of a call of that function. Bytes that are not what the model says leave
   // the rest unset; false then.
   bool read(uint32_t function_index, std::span<const std::byte> inputs,
-            std::span<const std::byte> outputs, call_view& into) const;
+            std::span<const std::byte> outputs, call_view& into);
 
   struct wanted;
 
@@ -39,8 +39,11 @@ class argument_plan {
     argument returned = argument::none;
     bool wants_outputs = false;
     bool wants_anything = false;
+    bool planned = false;
   };
 
+  // The plan of a function is made when it is first called: few of them ever are.
+  const planned_function& planned(uint32_t function_index);
   void plan(planned_function& to, const api::function& described, argument which,
             std::string_view path);
 
