@@ -5,6 +5,9 @@ waits."""
 # The times of the signal of a query for times mean nothing.
 NOT_TIMED = {"zeCommandListAppendQueryKernelTimestamps"}
 
+# Commands that hold back all commands behind them until they are complete, whatever the list.
+BARRIERS = {"zeCommandListAppendBarrier", "zeCommandListAppendMemoryRangesBarrier"}
+
 # Handles whose end the profiler has to hear of before the driver does.
 RELEASED = {"ze_command_list_handle_t", "ze_command_queue_handle_t", "ze_fence_handle_t",
             "ze_event_pool_handle_t", "ze_event_handle_t", "ze_kernel_handle_t",
@@ -82,6 +85,8 @@ class ProfileHook:
             kernels = ", hKernel"
         elif "phKernels" in self.names:
             kernels = ", {phKernels, phKernels != nullptr ? numKernels : 0}"
+        elif self.function.name in BARRIERS:
+            kernels = ", {}, order::holds_back_all_behind"
         self.before.append(f"append_timing timing({self.list_parameter()}, hSignalEvent, "
                            f"call.position(), call.start_ticks(){kernels});")
         self.arguments["hSignalEvent"] = "timing.signal()"

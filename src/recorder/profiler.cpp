@@ -79,6 +79,9 @@ thread_local constinit last_list this_threads_list [[gnu::tls_model("initial-exe
 class profiler {
  public:
   static profiler& instance() {
+    // acquire: what the profiler holds is seen.
+    if (auto* made = present.load(std::memory_order_acquire); made != nullptr) [[likely]]
+      return *made;
     static std::once_flag once;
     std::call_once(once, [] {
       pthread_atfork(nullptr, nullptr, &profiler::after_fork_in_child);
@@ -292,10 +295,14 @@ bool append_timing::choose_way() {
       return;
     }
     possible = true;
-    way_ = event.takes_times ? way::query : what.in_order ? way::signal : way::barrier;
-    event.signaller = state_->batch;
+    way_ = event.takes_times ? way::query : is_ordered() ? way::signal : way::barrier;
+    if (event.signaller != state_->batch) event.signaller = state_->batch;
   });
   return possible;
+}
+
+bool append_timing::is_ordered() const {
+  return state_->what.in_order || order_ == order::holds_back_all_behind;
 }
 
 ze_result_t append_timing::finish(ze_result_t result) {
@@ -321,7 +328,7 @@ ze_result_t append_timing::finish(ze_result_t result) {
       // Whether the event was signalled before nobody knows; only a barrier is sure to come after
       // the command.
       bool copied = command_->room != nullptr;
-      if (copied && !state_->what.in_order)
+      if (copied && !is_ordered())
         copied = driver.zeCommandListAppendBarrier(list_, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS;
       copied = copied && driver.zeCommandListAppendQueryKernelTimestamps(
                              list_, 1, &programs_, command_->room, nullptr, command_->event, 0,
@@ -542,7 +549,9 @@ void signal_appended(ze_command_list_handle_t list, ze_event_handle_t event, uin
   const bool appended =
       next_driver_calls().zeCommandListAppendSignalEvent(list, command->event) == ZE_RESULT_SUCCESS;
   state->batch->end(*command, appended);
-  the_profiler().events.with(event, [&](known_event& known) { known.signaller = state->batch; });
+  the_profiler().events.with(event, [&](known_event& known) {
+    if (known.signaller != state->batch) known.signaller = state->batch;
+  });
 }
 
 uint64_t commands_before_wait(ze_command_list_handle_t list) {

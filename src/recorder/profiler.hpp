@@ -12,9 +12,9 @@
 // Device time of every command of the program, by events of the profiler's own.
 //
 // The command gets one of them as its signal. What the program asked for is passed on at the same
-// place: in an in-order list by a signal behind the command, in other lists by a barrier that waits
-// for ours and signals the program's. Where the program's event takes times itself, it stays the
-// command's, and its times are copied by a query behind it.
+// place: in an in-order list, and behind a barrier of the program's, by a signal behind the
+// command; else by a barrier that waits for ours and signals the program's. Where the program's
+// event takes times itself, it stays the command's, and its times are copied by a query behind it.
 //
 //   hook ──► append_timing ──► list ──► timed_batch (commands, runs) ──► timing_pool (events)
 //   hook ──► execution_timing ──┘            │
@@ -38,12 +38,19 @@ struct launched_kernels {
   std::span<const ze_kernel_handle_t> all;
 };
 
+// What a command means for those behind it.
+enum class order : uint8_t {
+  of_the_list,
+  holds_back_all_behind,  // until it is complete, in any list: a barrier
+};
+
 // One append of the program on its way to the driver.
 class append_timing {
  public:
   append_timing(ze_command_list_handle_t list, ze_event_handle_t signal, uint64_t call,
-                uint64_t now_ticks, const launched_kernels& kernels = {})
-      : list_(list), signal_(signal) {
+                uint64_t now_ticks, const launched_kernels& kernels = {},
+                order kind = order::of_the_list)
+      : list_(list), signal_(signal), order_(kind) {
     if (profiles()) [[unlikely]]
       begin(call, now_ticks, kernels);
   }
@@ -65,11 +72,13 @@ class append_timing {
 
   void begin(uint64_t call, uint64_t now_ticks, const launched_kernels& kernels);
   bool choose_way();
-  bool pass_on();
+  // Whatever is appended next runs after the command.
+  bool is_ordered() const;
 
   const ze_command_list_handle_t list_;
   ze_event_handle_t signal_;
   ze_event_handle_t programs_ = nullptr;  // the program's signal
+  const order order_;
   way way_ = way::plain;
   bool cannot_be_timed_ = false;
   profiled_list* state_ = nullptr;

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 
 #include "recorder/process_recording.hpp"
@@ -35,6 +36,11 @@ uint64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+bool is_appended(const timed_command& command) {
+  // acquire: what was set before is seen.
+  return command.now.load(std::memory_order_acquire) == state::appended;
 }
 
 void pause_shortly() {
@@ -162,17 +168,20 @@ void timed_batch::collect_own() {
   release_if_over();
 }
 
+uint64_t timed_batch::commands_in(timed_command::state wanted) const {
+  uint64_t count = 0;
+  for (size_t i = 0; i < commands_.size(); ++i)
+    if (commands_[i].now.load(std::memory_order_acquire) == wanted) ++count;
+  return count;
+}
+
 void timed_batch::collect_until(uint64_t deadline_ns) {
   while (true) {
     collect();
     {
       const std::lock_guard lock(mutex_);
       const bool all_collected =
-          what_.immediate ? std::all_of(commands_.begin(), commands_.end(),
-                                        [](const timed_command& each) {
-                                          const auto now = each.now.load(std::memory_order_acquire);
-                                          return now == state::collected || now == state::refused;
-                                        })
+          what_.immediate ? commands_in(state::appending) == 0 && commands_in(state::appended) == 0
                           : runs_.empty();
       if (all_collected) return;
     }
@@ -182,17 +191,18 @@ void timed_batch::collect_until(uint64_t deadline_ns) {
 }
 
 void timed_batch::collect_appended() {
-  std::vector<timed_command*> group;
+  std::array<timed_command*, group_size> group;
   while (true) {
-    group.clear();
+    size_t count = 0;
     {
       const std::lock_guard lock(mutex_);
-      for (size_t i = 0; i < std::min(group_size, commands_.size()); ++i) {
-        if (commands_[i].now.load(std::memory_order_acquire) == state::appending) break;
-        group.push_back(&commands_[i]);
+      for (const size_t most = std::min(group_size, commands_.size()); count < most; ++count) {
+        timed_command& each = commands_[count];
+        if (each.now.load(std::memory_order_acquire) == state::appending) break;
+        group[count] = &each;
       }
     }
-    const size_t done = collect_group(group);
+    const size_t done = collect_group({group.data(), count});
     if (done == 0) return;
     std::vector<ze_event_handle_t> surplus;
     {
@@ -210,7 +220,7 @@ void timed_batch::collect_appended() {
 
 // Writes the times of those in front that are complete. How many of them are of no use any more,
 // their events reset.
-size_t timed_batch::collect_group(std::vector<timed_command*>& group) {
+size_t timed_batch::collect_group(std::span<timed_command* const> group) {
   const uint64_t now_ticks = ticks();
   size_t complete = 0;  // the first that is not
   size_t proof = 0;     // one more than the last command that is known to have run
@@ -260,10 +270,9 @@ void timed_batch::add_inner(std::shared_ptr<timed_batch> batch) {
 void timed_batch::before_close(ze_command_list_handle_t list) {
   {
     const std::lock_guard lock(mutex_);
-    const auto last = std::find_if(commands_.rbegin(), commands_.rend(), [](const auto& each) {
-      return each.now.load(std::memory_order_acquire) == state::appended;
-    });
-    if (last == commands_.rend() || !last->is_waited_for || last_ != nullptr) return;
+    size_t last = commands_.size();
+    while (last > 0 && !is_appended(commands_[last - 1])) --last;
+    if (last == 0 || !commands_[last - 1].is_waited_for || last_ != nullptr) return;
   }
   std::vector<ze_event_handle_t> taken;
   if (!pool_->take(1, taken)) return;
@@ -348,13 +357,13 @@ bool timed_batch::collect_run(run& each) {
   const auto& driver = next_driver_calls();
   for (; each.next < commands_.size(); ++each.next) {
     const timed_command& command = commands_[each.next];
-    if (command.now.load(std::memory_order_acquire) != state::appended) continue;
+    if (!is_appended(command)) continue;
     ze_kernel_timestamp_result_t times;
     if (!read_times(command, times)) return false;
     write(command, times, each.call, each.submitted_ticks, now_ticks);
   }
   if (last_ != nullptr && driver.zeEventQueryStatus(last_) != ZE_RESULT_SUCCESS) return false;
-  for (const auto& command : commands_) driver.zeEventHostReset(command.event);
+  for (size_t i = 0; i < commands_.size(); ++i) driver.zeEventHostReset(commands_[i].event);
   if (last_ != nullptr) driver.zeEventHostReset(last_);
   return true;
 }
@@ -365,7 +374,7 @@ bool timed_batch::collect_copy(run& each) {
   const uint64_t now_ticks = ticks();
   for (; each.next < commands_.size(); ++each.next) {
     const timed_command& command = commands_[each.next];
-    if (command.now.load(std::memory_order_acquire) != state::appended) continue;
+    if (!is_appended(command)) continue;
     write(command, each.copy->times[each.next], each.call, each.submitted_ticks, now_ticks);
   }
   driver.zeEventHostReset(each.copy->done);
@@ -414,7 +423,7 @@ bool timed_batch::fill_copy(timing_copy& copy) {
   std::vector<size_t> offsets;
   for (size_t i = 0; i < commands_.size(); ++i) {
     const timed_command& command = commands_[i];
-    if (command.now.load(std::memory_order_acquire) != state::appended) continue;
+    if (!is_appended(command)) continue;
     if (command.room == nullptr) {
       events.push_back(command.event);
       offsets.push_back(i * sizeof(ze_kernel_timestamp_result_t));
@@ -429,8 +438,8 @@ bool timed_batch::fill_copy(timing_copy& copy) {
                              copy.times, offsets.data(), nullptr, 0, nullptr)))
     return false;
   if (fails(driver.zeCommandListAppendBarrier(copy.list, nullptr, 0, nullptr))) return false;
-  for (const auto& command : commands_)
-    if (fails(driver.zeCommandListAppendEventReset(copy.list, command.event))) return false;
+  for (size_t i = 0; i < commands_.size(); ++i)
+    if (fails(driver.zeCommandListAppendEventReset(copy.list, commands_[i].event))) return false;
   if (last_ != nullptr && fails(driver.zeCommandListAppendEventReset(copy.list, last_)))
     return false;
   return !fails(driver.zeCommandListAppendBarrier(copy.list, copy.done, 0, nullptr)) &&
@@ -486,9 +495,9 @@ void timed_batch::release_if_over() {
   {
     const std::lock_guard lock(mutex_);
     if (!retired_ || !runs_.empty() || (what_.immediate && !commands_.empty())) return;
-    for (const auto& command : commands_) {
-      events.push_back(command.event);
-      if (command.room != nullptr) pool_->give_back_room(command.room);
+    for (size_t i = 0; i < commands_.size(); ++i) {
+      events.push_back(commands_[i].event);
+      if (commands_[i].room != nullptr) pool_->give_back_room(commands_[i].room);
     }
     commands_.clear();
     events.insert(events.end(), free_.begin(), free_.end());
@@ -508,11 +517,7 @@ uint64_t timed_batch::abandon() {
   std::vector<std::unique_ptr<timing_copy>> copies;
   {
     const std::lock_guard lock(mutex_);
-    const auto is_open = [](const timed_command& each) {
-      return each.now.load(std::memory_order_acquire) == state::appended;
-    };
-    const auto open =
-        static_cast<uint64_t>(std::count_if(commands_.begin(), commands_.end(), is_open));
+    const uint64_t open = commands_in(state::appended);
     if (what_.immediate) lost = open;
     for (auto& each : runs_) {
       lost += open - std::min<uint64_t>(open, each.next);

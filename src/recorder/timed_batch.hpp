@@ -7,8 +7,10 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
+#include "recorder/block_queue.hpp"
 #include "recorder/timing_pool.hpp"
 
 namespace zevent::recorder {
@@ -121,7 +123,7 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
   void collect_own();
   void collect_appended();
   bool wait_for_runs();
-  size_t collect_group(std::vector<timed_command*>& group);
+  size_t collect_group(std::span<timed_command* const> group);
   void collect_runs();
   bool collect_run(run& each);
   bool collect_copy(run& each);
@@ -129,6 +131,8 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
   bool read_times(const timed_command& command, ze_kernel_timestamp_result_t& times) const;
   void write(const timed_command& command, const ze_kernel_timestamp_result_t& times,
              uint64_t given_by, uint64_t submitted_ticks, uint64_t now_ticks) const;
+  // With the mutex.
+  uint64_t commands_in(timed_command::state wanted) const;
   std::unique_ptr<timing_copy> make_copy();
   bool fill_copy(timing_copy& copy);
   void destroy_copy(timing_copy& copy);
@@ -138,7 +142,7 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
   std::atomic<bool> turn_{false};
 
   std::mutex mutex_;  // guards all below; commands and runs are changed only with the turn
-  std::deque<timed_command> commands_;
+  block_queue<timed_command> commands_;
   uint64_t popped_ = 0;          // commands that were in front of commands_
   uint64_t known_complete_ = 0;  // all commands before this one
   std::vector<ze_event_handle_t> free_;
