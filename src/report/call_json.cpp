@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -240,6 +241,23 @@ void call_json::write_waits(const trace::call& each, json_writer& out) const {
   out.end_array();
 }
 
+void call_json::write_times(const trace::call& each, json_writer& out) const {
+  const auto ran = std::ranges::equal_range(times_, each.number, {}, &trace::device_time::call);
+  if (ran.empty()) return;
+  out.key("device_times");
+  out.begin_array();
+  for (const auto& time : ran) {
+    out.begin_object();
+    out.member("execution", number_of(time.execution));
+    out.member("device", time.device);
+    out.member("start_ns", time.start_ns);
+    out.member("duration_ns", time.duration_ns);
+    if (time.is_impossible()) out.member("impossible", true);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 std::string call_json::object(const trace::call& each, trace::call_arguments arguments) const {
   const auto& model = trace_.model();
   const auto& function = trace_.function(each);
@@ -267,6 +285,7 @@ std::string call_json::object(const trace::call& each, trace::call_arguments arg
     out.null();
   if (each.injected()) out.member("injected", true);
   if (waits_ != nullptr) write_waits(each, out);
+  if (!times_.empty()) write_times(each, out);
   out.end_object();
   return text;
 }

@@ -8,6 +8,7 @@
 #include "report/object_namer.hpp"
 #include "trace/call.hpp"
 #include "trace/call_block.hpp"
+#include "trace/device_times.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::report {
@@ -15,10 +16,12 @@ namespace zevent::report {
 // A call as one JSON object on one line; docs/export.md says what is in it.
 class call_json {
  public:
-  // `waits` may be null; else each call says what it waits for.
+  // `waits` may be null; else each call says what it waits for. `times` are those of a profile, in
+  // order: each call says when its command ran.
   explicit call_json(const trace::trace_file& trace, handle_style handles = handle_style::names,
-                     const model::append_waits* waits = nullptr)
-      : trace_(trace), names_(trace, handles), waits_(waits) {}
+                     const model::append_waits* waits = nullptr,
+                     std::span<const trace::device_time> times = {})
+      : trace_(trace), names_(trace, handles), waits_(waits), times_(times) {}
 
   std::string object(const trace::call& each, trace::call_arguments arguments) const;
   // Only what went in, or what came out: {"hEvent":"event_3"}. "null" when it cannot be read.
@@ -29,10 +32,12 @@ class call_json {
   void write_half(const trace::call& each, const result<api::call_values>& values,
                   api::call_side side, json_writer& out) const;
   void write_waits(const trace::call& each, json_writer& out) const;
+  void write_times(const trace::call& each, json_writer& out) const;
 
   const trace::trace_file& trace_;
   object_namer names_;
   const model::append_waits* waits_;
+  std::span<const trace::device_time> times_;
 };
 
 // "signal", "later signal", …: why a call is waited for.

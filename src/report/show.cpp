@@ -45,7 +45,10 @@ std::vector<trace::file_damage> show(const trace::trace_file& trace,
   std::optional<model::append_waits> waits;
   if (options.waits) waits.emplace(trace, options.progress);
   const call_text text(trace, {options.coloured, options.handles});
-  const call_json json(trace, options.handles, waits ? &*waits : nullptr);
+  std::vector<trace::device_time> times;
+  if (options.json)
+    if (auto read = trace.device_times()) times = std::move(*read);
+  const call_json json(trace, options.handles, waits ? &*waits : nullptr, times);
   const std::string indentation(text.indentation() + 4, ' ');
 
   const auto range = filter.numbers();

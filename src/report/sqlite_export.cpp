@@ -12,6 +12,7 @@
 #include "model/append_waits.hpp"
 #include "report/call_json.hpp"
 #include "report/sqlite_database.hpp"
+#include "trace/device_times.hpp"
 
 namespace zevent::report {
 namespace {
@@ -42,6 +43,9 @@ constexpr const char* schema = R"(
     until_ns INTEGER);
   CREATE TABLE waits (
     call INTEGER REFERENCES calls, why TEXT, awaited_call INTEGER, event TEXT);
+  CREATE TABLE device_times (
+    call INTEGER REFERENCES calls, execution INTEGER REFERENCES calls, device INTEGER,
+    start_ns INTEGER, duration_ns INTEGER, impossible INTEGER);
   CREATE TABLE memory (
     call INTEGER REFERENCES calls, address INTEGER, bytes INTEGER, flags INTEGER, blob TEXT);
   CREATE TABLE blobs (blob TEXT PRIMARY KEY, bytes INTEGER);
@@ -53,6 +57,7 @@ constexpr const char* indexes = R"(
   CREATE INDEX calls_by_duration ON calls (duration_ns);
   CREATE INDEX waits_by_call ON waits (call);
   CREATE INDEX waits_by_awaited ON waits (awaited_call);
+  CREATE INDEX device_times_by_call ON device_times (call);
   COMMIT;
 )";
 
@@ -122,6 +127,14 @@ class exporter {
       blobs.row(trace::to_text(hash), trace_.blobs().size_of(hash));
   }
 
+  void write_device_times() {
+    sqlite_insert rows(out_, "INSERT INTO device_times VALUES (?, ?, ?, ?, ?, ?)");
+    if (const auto times = trace_.device_times())
+      for (const auto& each : *times)
+        rows.row(number_of(each.call), number_of(each.execution), each.device, each.start_ns,
+                 each.duration_ns, each.is_impossible());
+  }
+
   export_report write_calls(const trace::call_filter& filter,
                             const std::function<void(uint64_t, uint64_t)>& progress) {
     const model::append_waits waits(trace_);
@@ -184,6 +197,7 @@ result<export_report> export_sqlite(const trace::trace_file& trace,
     work.write_run();
     work.write_objects();
     work.write_memory();
+    work.write_device_times();
     report = work.write_calls(filter, progress);
     database.run(indexes);
   } catch (const std::runtime_error& error) {

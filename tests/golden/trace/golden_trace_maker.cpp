@@ -10,7 +10,8 @@
 #include "small_model.hpp"
 #include "story.hpp"
 
-// Writes story_vN.zev for the present version of the format, and seeds for tests/fuzz/trace.
+// Writes story_vN.zev and profile_vN.zev for the present version of the format, and seeds for
+// tests/fuzz/trace.
 
 namespace {
 
@@ -63,7 +64,8 @@ std::vector<std::byte> retold(const std::vector<std::byte>& bytes, const small_m
     told.function = by.function(static_cast<uint16_t>(each->function));
     if (!out->add_call(told, reader.arguments())) std::abort();
   }
-  for (const auto& note : *trace.memory_notes(call_number{0}, call_number{UINT64_MAX}))
+  const auto notes = trace.memory_notes(call_number{0}, call_number{UINT64_MAX});
+  for (const auto& note : *notes)
     if (!out->add_memory(note)) std::abort();
   std::vector<object> objects(trace.objects().all().begin(), trace.objects().all().end());
   for (auto& each : objects)
@@ -133,5 +135,9 @@ int main(int argument_count, char** arguments) {
   const auto trace = whole_story();
   write_new(std::filesystem::path(arguments[1]) / fmt::format("story_v{}.zev", file_version),
             trace);
+  story profiled;
+  profiled.add_device_times();
+  write_new(std::filesystem::path(arguments[1]) / fmt::format("profile_v{}.zev", file_version),
+            packed_bytes({&profiled.program}));
   write_seeds(arguments[2], trace);
 }

@@ -48,7 +48,9 @@ TEST(golden_trace, there_is_one_of_every_version) {
   std::vector<std::string> names;
   for (const auto& path : golden_traces()) names.push_back(path.filename());
   for (uint32_t version = 1; version <= trace::file_version; ++version)
-    EXPECT_EQ(std::count(names.begin(), names.end(), fmt::format("story_v{}.zev", version)), 1);
+    for (const char* which : {"story", "profile"})
+      EXPECT_EQ(std::count(names.begin(), names.end(), fmt::format("{}_v{}.zev", which, version)),
+                1);
 }
 
 // ZEVENT_WRITE_GOLDEN=1 writes the texts anew, for when the wording of verbs changes.

@@ -115,6 +115,20 @@ TEST_F(show_story, json_lines_are_json) {
   EXPECT_FALSE(hung.contains("out"));
 }
 
+TEST_F(show_story, json_of_a_profile_has_device_times) {
+  EXPECT_FALSE(
+      nlohmann::json::parse(lines_of(trace_, "6", {.json = true})[0]).contains("device_times"));
+  story_.add_device_times();
+  const auto lines = lines_of(trace::packed({&story_.program}), "", {.json = true});
+  EXPECT_FALSE(nlohmann::json::parse(lines[4]).contains("device_times"));
+  EXPECT_EQ(
+      nlohmann::json::parse(lines[5])["device_times"],
+      nlohmann::json::parse(R"([{"execution":5,"device":0,"start_ns":7000,"duration_ns":1500}])"));
+  const auto copy = nlohmann::json::parse(lines[6])["device_times"];
+  ASSERT_EQ(copy.size(), 2u);
+  EXPECT_EQ(copy[0].contains("impossible") + copy[1].contains("impossible"), 1);
+}
+
 TEST_F(show_story, colours_leave_the_text_as_it_is) {
   const auto plain = lines_of(trace_);
   auto coloured = lines_of(trace_, "", {.coloured = true});

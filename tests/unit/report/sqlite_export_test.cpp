@@ -66,6 +66,26 @@ TEST_F(export_of_story, objects_waits_threads_and_processes) {
   EXPECT_EQ(query(file_, "SELECT process_id, state FROM processes"), strings{"100|ended"});
 }
 
+TEST_F(export_of_story, device_times_of_a_profile) {
+  ASSERT_TRUE(export_sqlite(trace_, {}, file_));
+  EXPECT_EQ(query(file_, "SELECT count(*) FROM device_times"), strings{"0"});
+
+  story_.add_device_times();
+  ASSERT_TRUE(export_sqlite(trace::packed({&story_.program}), {}, file_));
+  EXPECT_EQ(query(file_,
+                  "SELECT call, execution, device, start_ns, duration_ns, impossible "
+                  "FROM device_times ORDER BY call, impossible"),
+            (strings{"5|5|0|7000|1500|0", "6|6|0|9000|1980000|0", "6|6|0|899999000|500|1"}));
+  // As in docs/export.md.
+  EXPECT_EQ(query(file_,
+                  "SELECT c.command, count(*) AS runs, sum(d.duration_ns) / 1e3 AS total_us, "
+                  "avg(d.start_ns - s.start_ns) / 1e3 AS waited_us "
+                  "FROM device_times d JOIN calls c ON c.call = d.call "
+                  "JOIN calls s ON s.call = d.execution WHERE NOT d.impossible "
+                  "GROUP BY c.command ORDER BY total_us DESC"),
+            (strings{"copy 4096 bytes|1|1980.0|2.0", "fill 4096 bytes|1|1.5|1.0"}));
+}
+
 TEST_F(export_of_story, filter_chooses_calls) {
   const auto filter = trace::call_filter::compile("append", trace_.names());
   ASSERT_TRUE(export_sqlite(trace_, *filter, file_));

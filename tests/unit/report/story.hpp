@@ -16,10 +16,10 @@ class story {
     const uint8_t pattern = 42;
     const void* pattern_pointer = &pattern;
     const size_t pattern_bytes = 1, bytes = 4096;
-    program.call("zeCommandListAppendMemoryFill", {7000, 500}, list_, device_memory_,
-                 pattern_pointer, pattern_bytes, bytes, fill_done_, no_events, none);
-    program.call("zeCommandListAppendMemoryCopy", {8000, 400}, list_, host_memory_, device_memory_,
-                 bytes, copy_done_, one_event, wait_for_fill);
+    fill_ = program.call("zeCommandListAppendMemoryFill", {7000, 500}, list_, device_memory_,
+                         pattern_pointer, pattern_bytes, bytes, fill_done_, no_events, none);
+    copy_ = program.call("zeCommandListAppendMemoryCopy", {8000, 400}, list_, host_memory_,
+                         device_memory_, bytes, copy_done_, one_event, wait_for_fill);
     program.call(
         "zeEventQueryStatus", {9000, 100}, ZE_RESULT_NOT_READY, [] {}, copy_done_);
     const uint64_t forever = UINT64_MAX;
@@ -32,9 +32,21 @@ class story {
     program.hang("zeEventHostSynchronize", 2'050'000, copy_done_, forever);
   }
 
+  // The same, profiled: the device's clock is 1 s ahead of the host's. The copy's second time is
+  // said to lie behind the moment at which the host knew that it was over.
+  void add_device_times() {
+    program.file.device_clock(900, 1'000'000'900);
+    program.file.device_clock(2'045'000, 1'002'045'000);
+    program.file.device_time(fill_, fill_, {1'000'008'000, 1'000'009'500, 7000, 2'010'000});
+    program.file.device_time(copy_, copy_, {1'000'010'000, 1'001'990'000, 8000, 2'010'000});
+    program.file.device_time(copy_, copy_, {1'900'000'000, 1'900'000'500, 8000, 2'010'000});
+  }
+
   fake_program program;
 
  private:
+  uint64_t fill_ = 0, copy_ = 0;  // places of the calls
+
   void create_objects() {
     ze_command_queue_desc_t list_desc{};
     list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;

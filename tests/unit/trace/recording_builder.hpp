@@ -83,6 +83,23 @@ class recording_builder {
            recording::record_kind::memory, 0, {}, flags);
   }
 
+  // A device whose clock has one timestamp a tick.
+  void device_clock(uint64_t ticks, uint64_t timestamp) {
+    record(recording::device_clock_record{{}, ticks, 1, timestamp, 1'000'000'000, 64, 64},
+           recording::record_kind::device_clock, 0, "a device");
+  }
+
+  struct device_run {
+    uint64_t start, end;            // device timestamps
+    uint64_t submitted, collected;  // ticks
+  };
+  void device_time(uint64_t call, uint64_t execution, const device_run& run) {
+    record(
+        recording::device_time_record{
+            {}, call, execution, run.start, run.end, run.submitted, run.collected},
+        recording::record_kind::device_time);
+  }
+
   template <typename Record>
   uint64_t record(Record raw, recording::record_kind kind, uint16_t detail = 0,
                   std::string_view behind = {}, uint8_t flags = 0) {
