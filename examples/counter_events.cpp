@@ -9,8 +9,8 @@
 
 int main() try {
   const auto at = example::first_device();
-  ze_command_list_handle_t loads = example::immediate_list(at, example::order::in_order);
-  ze_command_list_handle_t stores = example::immediate_list(at, example::order::in_order);
+  const auto loads = example::immediate_list(at, example::order::in_order);
+  const auto stores = example::immediate_list(at, example::order::in_order);
 
   zevent::counter_event_pool events(at.context, at.device, {.allow_regular_events = false});
   std::printf("counter-based events: %s\n", to_string(events.backing()));

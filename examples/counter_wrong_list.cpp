@@ -16,14 +16,14 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const auto at = example::first_device();
-  ze_command_list_handle_t list = example::immediate_list(
+  const auto list = example::immediate_list(
       at, way == "right" ? example::order::in_order : example::order::unordered);
   ze_event_counter_based_desc_t desc = {};
   desc.stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC;
   desc.flags = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE;
   desc.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-  ze_event_handle_t done = nullptr;
-  CHECK(zeEventCounterBasedCreate(at.context, at.device, &desc, &done));
+  example::event_owner done;
+  CHECK(zeEventCounterBasedCreate(at.context, at.device, &desc, done.out()));
 
   int from = 42, to = 0;
   const ze_result_t appended =

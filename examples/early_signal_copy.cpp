@@ -73,7 +73,7 @@ int main(int argc, char** argv) try {
   copy_job job;
 
   const bool in_order = placement == "all-but-first";
-  ze_command_list_handle_t list =
+  const auto list =
       example::immediate_list(at, in_order ? example::order::in_order : example::order::unordered);
   if (placement == "all-but-first") {
     append_all_but_first(list, job, done.handle());

@@ -1,9 +1,10 @@
 #pragma once
 
-// What the C++ examples start with: a device, a context and lists. Examples run once and exit, so
-// nothing of this is destroyed.
+// What the C++ examples start with: a device, a context and lists.
 
 #include <level_zero/ze_api.h>
+
+#include <utility>
 
 #include "zevent/error.hpp"
 
@@ -15,9 +16,31 @@ inline void check(ze_result_t result, const char* call) {
   if (result != ZE_RESULT_SUCCESS) throw zevent::error(result, call);
 }
 
+// A handle that is destroyed at the end of its scope.
+template <typename Handle, ze_result_t (*Destroy)(Handle)>
+class owned {
+ public:
+  owned() = default;
+  owned(owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  owned& operator=(owned&&) = delete;
+  ~owned() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  operator Handle() const { return handle_; }
+  Handle* out() { return &handle_; }  // for the function that makes it
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+using context_owner = owned<ze_context_handle_t, zeContextDestroy>;
+using list_owner = owned<ze_command_list_handle_t, zeCommandListDestroy>;
+using pool_owner = owned<ze_event_pool_handle_t, zeEventPoolDestroy>;
+using event_owner = owned<ze_event_handle_t, zeEventDestroy>;
+
 struct device_and_context {
   ze_device_handle_t device = nullptr;
-  ze_context_handle_t context = nullptr;
+  context_owner context;
 };
 
 inline device_and_context first_device() {
@@ -30,20 +53,20 @@ inline device_and_context first_device() {
   CHECK(zeDeviceGet(driver, &one, &found.device));
   ze_context_desc_t desc{};
   desc.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC;
-  CHECK(zeContextCreate(driver, &desc, &found.context));
+  CHECK(zeContextCreate(driver, &desc, found.context.out()));
   return found;
 }
 
 enum class order { in_order, unordered };
 
 // An immediate list: commands start as they are appended.
-inline ze_command_list_handle_t immediate_list(const device_and_context& at, order wanted) {
+inline list_owner immediate_list(const device_and_context& at, order wanted) {
   ze_command_queue_desc_t desc{};
   desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
   if (wanted == order::in_order) desc.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
   desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
-  ze_command_list_handle_t list = nullptr;
-  CHECK(zeCommandListCreateImmediate(at.context, at.device, &desc, &list));
+  list_owner list;
+  CHECK(zeCommandListCreateImmediate(at.context, at.device, &desc, list.out()));
   return list;
 }
 

@@ -45,7 +45,7 @@ int main(int argc, char** argv) try {
   if (consumer < 0) return 1;
 
   // Work that signals the event when it is done. Only in-order lists can.
-  ze_command_list_handle_t list = example::immediate_list(at, example::order::in_order);
+  const auto list = example::immediate_list(at, example::order::in_order);
   const zevent::ipc_event done = zevent::ipc_event::create(at.context, at.device);
   std::vector<char> memory(64 << 20);
   const char pattern = 42;

@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const auto at = example::first_device();
-  ze_command_list_handle_t list = example::immediate_list(at, example::order::unordered);
+  const auto list = example::immediate_list(at, example::order::unordered);
   constexpr size_t bytes = 64 << 10;
   std::vector<char> middle(bytes, 'o'), result(bytes, 'o');
 

@@ -22,24 +22,25 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const auto at = example::first_device();
-  ze_command_list_handle_t signalling = example::immediate_list(at, example::order::unordered);
-  ze_command_list_handle_t waiting = example::immediate_list(at, example::order::unordered);
+  const auto signalling = example::immediate_list(at, example::order::unordered);
+  const auto waiting = example::immediate_list(at, example::order::unordered);
 
-  ze_event_pool_handle_t pool = nullptr;
+  example::pool_owner pool;
   const ze_event_pool_desc_t pool_desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
                                           ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
-  CHECK(zeEventPoolCreate(at.context, &pool_desc, 0, nullptr, &pool));
-  ze_event_handle_t ready = nullptr;
+  CHECK(zeEventPoolCreate(at.context, &pool_desc, 0, nullptr, pool.out()));
+  example::event_owner ready;
   ze_event_desc_t event_desc = {};
   event_desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
   event_desc.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-  CHECK(zeEventCreate(pool, &event_desc, &ready));
+  CHECK(zeEventCreate(pool, &event_desc, ready.out()));
+  ze_event_handle_t awaited = ready;
 
   int from = 42, to = 0;
   CHECK(zeCommandListAppendSignalEvent(signalling, ready));
   CHECK(zeEventHostSynchronize(ready, UINT64_MAX));
   // The waiter is appended when the signal is there, but when it looks is up to the device.
-  CHECK(zeCommandListAppendMemoryCopy(waiting, &to, &from, sizeof to, nullptr, 1, &ready));
+  CHECK(zeCommandListAppendMemoryCopy(waiting, &to, &from, sizeof to, nullptr, 1, &awaited));
   if (way == "wrong") CHECK(zeEventHostReset(ready));
   const ze_result_t end = zeCommandListHostSynchronize(waiting, patience_ns);
   if (way == "right") CHECK(zeEventHostReset(ready));

@@ -9,7 +9,7 @@
 
 int main() try {
   const auto at = example::first_device();
-  ze_command_list_handle_t list = example::immediate_list(at, example::order::unordered);
+  const auto list = example::immediate_list(at, example::order::unordered);
 
   // A cube of 64 x 64 x 64 floats, and a tile of 8 x 16 x 32 of them, packed.
   constexpr int64_t side = 64;

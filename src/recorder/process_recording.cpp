@@ -7,8 +7,11 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "api/model_file.hpp"
 #include "base/checked_cast.hpp"
@@ -36,9 +39,12 @@ enum class outcome { not_tried, recording, nothing };
 std::atomic<outcome> present_outcome{outcome::not_tried};
 // Written before present_outcome is stored (release), read after it is loaded (acquire).
 process_recording* present = nullptr;
+// In the child of a fork, what the parent had: not freed, its locks are held.
+[[maybe_unused]] process_recording* left_by_parent = nullptr;
 
-// Guards the start. A pointer, so that the child of a fork can have a fresh one.
-std::mutex* start_mutex = new std::mutex;
+// Guards the start. The child of a fork makes a fresh one of it; at exit it stays as it is.
+constinit std::mutex start_mutex;
+static_assert(std::is_trivially_destructible_v<std::mutex>);
 
 pthread_key_t thread_end_key;
 
@@ -72,7 +78,7 @@ process_recording* process_recording::current() {
 }
 
 process_recording* process_recording::start() {
-  const std::lock_guard lock(*start_mutex);
+  const std::lock_guard lock(start_mutex);
   const outcome now = present_outcome.load(std::memory_order_relaxed);
   if (now != outcome::not_tried) return now == outcome::recording ? present : nullptr;
 
@@ -213,7 +219,7 @@ void process_recording::end(recorded_thread& thread) {
 }
 
 void process_recording::before_fork() {
-  start_mutex->lock();
+  start_mutex.lock();
   if (present == nullptr) return;
   present->mutex_.lock();
   present->blobs_mutex_.lock();
@@ -226,18 +232,20 @@ void process_recording::after_fork_in_parent() {
     present->blobs_mutex_.unlock();
     present->mutex_.unlock();
   }
-  start_mutex->unlock();
+  start_mutex.unlock();
 }
 
 // The child has only this thread. The parent's recording is left as it is, with its locks held:
 // nobody will ask for it again.
 void process_recording::after_fork_in_child() {
-  start_mutex = new std::mutex;
+  new (&start_mutex) std::mutex;
   if (present == nullptr) return;
   present->part_->abandon_in_child();
+  left_by_parent = present;
   present = nullptr;
   memory_capture::make_current(nullptr);
   this_thread_log.forget();
+  delete static_cast<recorded_thread*>(pthread_getspecific(thread_end_key));
   pthread_setspecific(thread_end_key, nullptr);
   present_outcome.store(outcome::not_tried, std::memory_order_release);
 }
@@ -264,7 +272,7 @@ bool begin_thread(thread_log& log) {
 }
 
 void note_process_fact(std::string_view name, std::string_view value) {
-  const std::lock_guard lock(*start_mutex);
+  const std::lock_guard lock(start_mutex);
   noted_facts().emplace_back(name, value);
   if (present_outcome.load(std::memory_order_acquire) == outcome::recording)
     present->write_fact(name, value);

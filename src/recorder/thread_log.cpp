@@ -146,7 +146,7 @@ bool thread_log::write_blob(const recording::blob_hash& hash, std::span<const st
   std::byte* record = reserve(bytes, 0);
   if (record == nullptr) return false;
   std::memcpy(record, &blob, sizeof(blob));
-  std::memcpy(record + sizeof(blob), content.data(), content.size());
+  if (!content.empty()) std::memcpy(record + sizeof(blob), content.data(), content.size());
   publish(record, static_cast<uint32_t>(bytes));
   return true;
 }

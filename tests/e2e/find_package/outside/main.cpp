@@ -19,15 +19,19 @@ int main() try {
     std::puts("no device");
     return 1;
   }
-  zevent::event_pool events(context, device);
-  const zevent::event e = events.acquire();
-  e.signal();
-  e.wait();
-  zevent::counter_event_pool counters(context, device);
-  std::printf("counter-based events: %s; shared between processes: %s\n",
-              to_string(counters.backing()), zevent::ipc_event::supported(device) ? "yes" : "no");
-  const bool genuine = counters.backing() != zevent::counter_backing::regular_events;
-  return genuine && counters.acquire().ready() ? 0 : 1;
+  bool good = false;
+  {
+    zevent::event_pool events(context, device);
+    const zevent::event e = events.acquire();
+    e.signal();
+    e.wait();
+    zevent::counter_event_pool counters(context, device);
+    std::printf("counter-based events: %s; shared between processes: %s\n",
+                to_string(counters.backing()), zevent::ipc_event::supported(device) ? "yes" : "no");
+    const bool genuine = counters.backing() != zevent::counter_backing::regular_events;
+    good = genuine && counters.acquire().ready();
+  }
+  return zeContextDestroy(context) == ZE_RESULT_SUCCESS && good ? 0 : 1;
 } catch (const zevent::error& failure) {
   std::puts(failure.what());
   return 1;
