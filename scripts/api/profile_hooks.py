@@ -19,6 +19,7 @@ CREATED = {
     "phCommandList": [(("hContext", "hDevice", "desc"), "list_created(*phCommandList, hContext, hDevice, desc)"),
                       (("hContext", "hDevice", "altdesc"),
                        "list_created(*phCommandList, hContext, hDevice, altdesc)")],
+    "phClonedCommandList": [(("hCommandList",), "list_cloned(*phClonedCommandList, hCommandList)")],
     "phCommandQueue": [((), "queue_created(*phCommandQueue)")],
     "phFence": [(("hCommandQueue",), "fence_created(*phFence, hCommandQueue)")],
     "phEventPool": [(("hContext", "desc"), "pool_created(*phEventPool, hContext, desc)"),

@@ -90,6 +90,10 @@ failure become_program(const std::vector<std::string>& command,
   return {exec_problem(command[0], errno)};
 }
 
+int exit_status_of_failed_start(const std::string& program) {
+  return find_in_path(program).empty() ? exit_not_found : exit_not_executable;
+}
+
 result<program_end> run_program(const std::vector<std::string>& command,
                                 const environment_changes& changes) {
   // The pipe closes by itself when exec succeeds, and carries errno when it fails.

@@ -28,6 +28,9 @@ struct program_end {
 result<program_end> run_program(const std::vector<std::string>& command,
                                 const environment_changes& changes);
 
+// What a launcher exits with when the program could not be started.
+int exit_status_of_failed_start(const std::string& program);
+
 // Ends this process the way the program ended: the same status, or the same signal.
 [[noreturn]] void end_like(const program_end& end);
 

@@ -103,6 +103,11 @@ std::string find_driver_to_record() {
   return find_library("libze_intel_gpu.so.1");
 }
 
+std::string find_driver_as_asked(const std::string& asked) {
+  if (asked == "software") return "";
+  return asked.empty() ? find_driver_to_record() : asked;
+}
+
 result<void> prepare_parts_folder(const std::string& output) {
   const std::string folder = parts_folder_of(output);
   if (mkdir(folder.c_str(), 0700) == 0) return {};
@@ -112,6 +117,16 @@ result<void> prepare_parts_folder(const std::string& output) {
         "remove it",
         folder, folder);
   return fail("cannot make {}: {}", folder, std::strerror(errno));
+}
+
+result<void> prepare_recording(recording_options& options) {
+  auto prepared = prepare_parts_folder(options.output);
+  std::error_code error;
+  if (prepared || fs::exists(parts_folder_of(options.output), error)) return prepared;
+  fmt::print(stderr, "zevent: nothing is recorded: {}; the program goes on\n",
+             prepared.error().message);
+  options.output.clear();
+  return {};
 }
 
 environment_changes environment_for_recording(way_in way, const installation& files,
@@ -172,6 +187,23 @@ bool wait_for_recording_processes(const std::string& parts_folder) {
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::milliseconds>(2 * pause, slowest_look);
   }
+}
+
+result<program_end> run_recorded(const std::vector<std::string>& command, way_in way,
+                                 const installation& files, const recording_options& options) {
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const auto changes = environment_for_recording(
+      way, files, options,
+      library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
+  auto end = run_program(command, changes);
+  if (options.output.empty()) return end;
+  const std::string folder = parts_folder_of(options.output);
+  std::error_code error;
+  if (end)
+    wait_for_recording_processes(folder);
+  else
+    fs::remove(folder, error);
+  return end;
 }
 
 }  // namespace zevent::launch

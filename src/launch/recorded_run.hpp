@@ -6,15 +6,17 @@
 
 #include "base/result.hpp"
 #include "launch/installation.hpp"
+#include "launch/program.hpp"
 #include "launch/way_in.hpp"
 
 namespace zevent::launch {
 
-// How `zevent record` puts the recorder in front of a driver, and knows when a run is over.
+// How `zevent record` and `zevent profile` put the recorder in front of a driver, and know when a
+// run is over.
 
 struct recording_options {
   std::string output;           // the trace; the processes record beside it, into output.parts
-  std::string memory = "full";  // off, copies or full
+  std::string memory = "full";  // off, copies, full or results
   std::string driver;           // the driver to record; "" for the software driver
   bool profile = false;         // whether commands are timed on the device
   std::string kernels;          // which kernels alone are timed; "" for everything
@@ -25,10 +27,17 @@ std::string parts_folder_of(const std::string& output);
 // The driver that a program would meet here without zevent: the one its environment names, a GPU's,
 // else "", which means the software driver.
 std::string find_driver_to_record();
+// What the user asked for: a library, "software", or "" for the one above.
+std::string find_driver_as_asked(const std::string& asked);
 
 // Makes the folder for the parts. It must not be there yet: what is in it would be somebody's
 // recording that was never packed.
 result<void> prepare_parts_folder(const std::string& output);
+
+// The same for a program that is to run in any case: where no folder can be made says on stderr
+// that nothing is recorded, and there is no output then. Only an older recording in its place is an
+// error.
+result<void> prepare_recording(recording_options& options);
 
 // What has to be set in a program's environment so that it is recorded.
 environment_changes environment_for_recording(way_in way, const installation& files,
@@ -41,5 +50,10 @@ std::vector<int> processes_still_recording(const std::string& parts_folder);
 // Waits until there are none. After a second says on stderr what it waits for; an interrupt from
 // the keyboard ends the waiting. False when some still run.
 bool wait_for_recording_processes(const std::string& parts_folder);
+
+// Runs the program under the recorder and waits for what it leaves behind; without an output it is
+// not recorded. An error when it cannot be started: then there is no folder any more.
+result<program_end> run_recorded(const std::vector<std::string>& command, way_in way,
+                                 const installation& files, const recording_options& options);
 
 }  // namespace zevent::launch

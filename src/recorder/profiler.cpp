@@ -25,6 +25,8 @@ struct profiled_list {
   std::shared_ptr<timed_batch> batch;
   timed_batch::kind what;
   bool is_closed = false;
+  // Of a regular list: commands that are not timed, whenever the list is executed.
+  std::atomic<uint64_t> untimed{0};
 };
 
 namespace {
@@ -114,16 +116,18 @@ class profiler {
     return found;
   }
 
-  void add_list(ze_command_list_handle_t handle, ze_context_handle_t context,
-                ze_device_handle_t device, timed_batch::kind what, bool is_timed) {
+  profiled_list* add_list(ze_command_list_handle_t handle, ze_context_handle_t context,
+                          ze_device_handle_t device, timed_batch::kind what, bool is_timed) {
     profiled_list* list = unused_list();
     list->what = what;
     list->is_closed = false;
     list->pool = is_timed ? pool_of(context, device) : nullptr;
     list->batch = nullptr;
+    list->untimed.store(0, std::memory_order_relaxed);
     if (is_timed) begin_batch(*list);
     lists.set(handle, list);
     list_generation.fetch_add(1, std::memory_order_release);
+    return list;
   }
 
   void begin_batch(profiled_list& list) {
@@ -258,14 +262,22 @@ bool is_captured(ze_command_list_handle_t list) {
   return answer != ZE_RESULT_QUERY_FALSE;
 }
 
+// A command was appended that cannot be timed.
+void note_untimed(ze_command_list_handle_t handle, profiled_list& list) {
+  // What a graph records is counted once, however often the graph runs.
+  if (list.what.immediate || is_captured(handle)) return count_untimed(1);
+  // relaxed: who executes the list knows of the append already.
+  list.untimed.fetch_add(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void append_timing::begin(uint64_t call, uint64_t now_ticks, const launched_kernels& kernels) {
   if (call == 0) return;
   state_ = the_profiler().find_list(list_);
-  if (state_ == nullptr || !state_->batch || state_->is_closed) return;
+  if (state_ == nullptr || state_->is_closed) return;
   if (!are_wanted(kernels)) return;
-  cannot_be_timed_ = is_captured(list_) || (signal_ != nullptr && !choose_way());
+  cannot_be_timed_ = !state_->batch || is_captured(list_) || (signal_ != nullptr && !choose_way());
   if (cannot_be_timed_) return;
   state_->pool->clock().compare_if_due(now_ticks);
   command_ = state_->batch->begin(call, now_ticks);
@@ -307,7 +319,7 @@ bool append_timing::is_ordered() const {
 
 ze_result_t append_timing::finish(ze_result_t result) {
   if (cannot_be_timed_) {
-    if (result == ZE_RESULT_SUCCESS) count_untimed(1);
+    if (result == ZE_RESULT_SUCCESS) note_untimed(list_, *state_);
     return result;
   }
   if (result != ZE_RESULT_SUCCESS || way_ == way::plain) [[likely]] {
@@ -333,7 +345,7 @@ ze_result_t append_timing::finish(ze_result_t result) {
       copied = copied && driver.zeCommandListAppendQueryKernelTimestamps(
                              list_, 1, &programs_, command_->room, nullptr, command_->event, 0,
                              nullptr) == ZE_RESULT_SUCCESS;
-      if (!copied) count_untimed(1);
+      if (!copied) note_untimed(list_, *state_);
       state_->batch->end(*command_, copied);
       return ZE_RESULT_SUCCESS;
     }
@@ -348,6 +360,7 @@ void execution_timing::begin(uint64_t call, uint64_t now_ticks) {
   bool has_own = false;
   for (uint32_t i = 0; i < count_; ++i) {
     profiled_list* state = the_profiler().find_list(lists_[i]);
+    if (state != nullptr) untimed_ += state->untimed.load(std::memory_order_relaxed);
     if (state == nullptr || !state->batch || state->what.immediate || !state->is_closed ||
         !state->batch->has_commands()) {
       own_lists_.push_back(lists_[i]);
@@ -376,6 +389,8 @@ void execution_timing::end(ze_result_t result) {
   const bool were_taken = result == ZE_RESULT_SUCCESS;
   for (const auto& each : executed_) each.batch->end_execution(each.runs, were_taken);
   if (!were_taken) return;
+  if (untimed_ != 0) count_untimed(untimed_);
+  if (executed_.empty()) return;
   if (queue_ != nullptr) {
     the_profiler().queues.with(queue_, [&](batches& known) {
       if (known.size() >= most_batches)
@@ -411,6 +426,15 @@ void list_created(ze_command_list_handle_t list, ze_context_handle_t context,
   const bool in_order =
       has_flag(desc->flags, ZE_COMMAND_QUEUE_FLAG_IN_ORDER, ZE_COMMAND_QUEUE_FLAG_FORCE_UINT32);
   the_profiler().add_list(list, context, device, {true, in_order, desc->ordinal}, true);
+}
+
+void list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from) {
+  profiled_list* source = the_profiler().find_list(from);
+  if (source == nullptr) return;
+  const uint64_t untimed = source->untimed.load(std::memory_order_relaxed);
+  profiled_list* clone = the_profiler().add_list(list, nullptr, nullptr, source->what, false);
+  clone->untimed.store(untimed, std::memory_order_relaxed);
+  clone->is_closed = true;
 }
 
 void queue_created(ze_command_queue_handle_t queue) {
@@ -524,6 +548,7 @@ void list_resets(ze_command_list_handle_t list) {
   profiled_list* state = the_profiler().find_list(list);
   if (state == nullptr || state->what.immediate) return;
   state->is_closed = false;
+  state->untimed.store(0, std::memory_order_relaxed);
   if (!state->batch) return;
   state->batch->retire(nullptr);
   the_profiler().begin_batch(*state);
@@ -542,10 +567,10 @@ void signal_appended(ze_command_list_handle_t list, ze_event_handle_t event, uin
                      uint64_t now_ticks) {
   if (call == 0 || !profiled_kernels().empty()) return;
   profiled_list* state = the_profiler().find_list(list);
-  if (state == nullptr || !state->batch || state->is_closed) return;
-  if (is_captured(list)) return count_untimed(1);
+  if (state == nullptr || state->is_closed) return;
+  if (!state->batch || is_captured(list)) return note_untimed(list, *state);
   timed_command* command = state->batch->begin(call, now_ticks);
-  if (command == nullptr) return count_untimed(1);
+  if (command == nullptr) return note_untimed(list, *state);
   const bool appended =
       next_driver_calls().zeCommandListAppendSignalEvent(list, command->event) == ZE_RESULT_SUCCESS;
   state->batch->end(*command, appended);

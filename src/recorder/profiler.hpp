@@ -102,7 +102,7 @@ class execution_timing {
   ze_command_list_handle_t* lists() const { return lists_; }
 
   void finish(ze_result_t result) {
-    if (!executed_.empty()) [[unlikely]]
+    if (!executed_.empty() || untimed_ != 0) [[unlikely]]
       end(result);
   }
 
@@ -119,6 +119,7 @@ class execution_timing {
   uint32_t count_;
   ze_command_list_handle_t* lists_;
   std::vector<executed> executed_;
+  uint64_t untimed_ = 0;  // commands in the lists that are not timed
   std::vector<ze_command_list_handle_t> own_lists_;
 };
 
@@ -129,6 +130,7 @@ void list_created(ze_command_list_handle_t list, ze_context_handle_t context,
                   ze_device_handle_t device, const ze_command_list_desc_t* desc);
 void list_created(ze_command_list_handle_t list, ze_context_handle_t context,
                   ze_device_handle_t device, const ze_command_queue_desc_t* desc);
+void list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from);
 void queue_created(ze_command_queue_handle_t queue);
 void fence_created(ze_fence_handle_t fence, ze_command_queue_handle_t queue);
 void pool_created(ze_event_pool_handle_t pool, ze_context_handle_t context,

@@ -399,4 +399,17 @@ result<pack_report> pack_recording(const fs::path& folder, const fs::path& outpu
   return fail("cannot write {}: {}", output.string(), strerror(reason));
 }
 
+result<pack_report> pack_finished_run(const fs::path& folder, const fs::path& output,
+                                      bool keep_parts, const pack_options& options) {
+  std::error_code error;
+  if (fs::is_empty(folder, error)) {
+    fs::remove(folder, error);
+    return fail("nothing was recorded: the program called no Level Zero function");
+  }
+  auto report = pack_recording(folder, output, options);
+  if (!report) return fail("{}; the recording is in {}", report.error().message, folder.string());
+  if (report->damage.empty() && !keep_parts) fs::remove_all(folder, error);
+  return report;
+}
+
 }  // namespace zevent::trace

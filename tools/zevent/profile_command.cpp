@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -43,17 +42,11 @@ void print_summary(const trace::trace_file& trace, const profile_options& option
 
 // Packs what was recorded and prints where the time went.
 result<void> report_on(const profile_options& options) {
-  const std::string folder = launch::parts_folder_of(options.recording.output);
-  std::error_code error;
-  if (fs::is_empty(folder, error)) {
-    fs::remove(folder, error);
-    return fail("nothing was recorded: the program called no Level Zero function");
-  }
-  const auto packed = trace::pack_recording(folder, options.recording.output);
+  const std::string& output = options.recording.output;
+  const auto packed = trace::pack_finished_run(launch::parts_folder_of(output), output, false);
   if (!packed) return tl::unexpected(packed.error());
   for (const auto& damage : packed->damage) fmt::print(stderr, "zevent: profile: {}\n", damage);
-  if (packed->damage.empty()) fs::remove_all(folder, error);
-  const auto opened = trace::trace_file::open(options.recording.output);
+  const auto opened = trace::trace_file::open(output);
   if (!opened) return tl::unexpected(opened.error());
   print_summary(*opened, options);
   if (packed->timed_commands == 0)
@@ -62,26 +55,21 @@ result<void> report_on(const profile_options& options) {
   return {};
 }
 
-// Gives the program's end, in whatever way it came.
-result<launch::program_end> run_profiled(const profile_options& options,
-                                         const std::vector<std::string>& command,
-                                         const launch::installation& files) {
-  const auto prepared = launch::prepare_parts_folder(options.recording.output);
-  if (!prepared) return tl::unexpected(prepared.error());
-  const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  const auto changes = launch::environment_for_recording(
-      launch::choose_way_in_as_asked(options.way, command.front()).way, files, options.recording,
-      library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
-  auto end = launch::run_program(command, changes);
-  const std::string folder = launch::parts_folder_of(options.recording.output);
-  if (!end) {
-    std::error_code error;
-    fs::remove(folder, error);
-    return end;
-  }
-  launch::wait_for_recording_processes(folder);
+// Gives the program's end, in whatever way it came; an exit status where it was not started.
+tl::expected<launch::program_end, int> run_profiled(profile_options& options,
+                                                    const std::vector<std::string>& command,
+                                                    const launch::installation& files) {
+  const auto give_up = [](const failure& why, int status) {
+    return tl::unexpected(complain("profile", why, status));
+  };
+  if (const auto prepared = launch::prepare_recording(options.recording); !prepared)
+    return give_up(prepared.error(), 1);
+  const auto way = launch::choose_way_in_as_asked(options.way, command.front()).way;
+  const auto end = launch::run_recorded(command, way, files, options.recording);
+  if (!end) return give_up(end.error(), launch::exit_status_of_failed_start(command.front()));
+  if (options.recording.output.empty()) return *end;
   if (const auto reported = report_on(options); !reported) complain("profile", reported.error(), 1);
-  return end;
+  return *end;
 }
 
 int profile(const CLI::App& line, profile_options& options) {
@@ -89,10 +77,9 @@ int profile(const CLI::App& line, profile_options& options) {
   if (!command) return complain("profile", command.error(), exit_usage);
   const auto files = launch::find_installation();
   if (!files) return complain("profile", files.error(), 1);
-  if (options.recording.driver.empty()) options.recording.driver = launch::find_driver_to_record();
-  if (options.recording.driver == "software") options.recording.driver = "";
+  options.recording.driver = launch::find_driver_as_asked(options.recording.driver);
 
-  result<launch::program_end> end = fail("");
+  tl::expected<launch::program_end, int> end = tl::unexpected(1);
   {
     const temporary_folder unkept("zevent-profile");
     std::error_code error;
@@ -101,10 +88,7 @@ int profile(const CLI::App& line, profile_options& options) {
                                    : fs::absolute(options.output, error).string();
     end = run_profiled(options, *command, *files);
   }
-  if (!end)
-    return complain("profile", end.error(),
-                    launch::find_in_path(command->front()).empty() ? launch::exit_not_found
-                                                                   : launch::exit_not_executable);
+  if (!end) return end.error();
   launch::end_like(*end);
 }
 
@@ -123,8 +107,9 @@ action declare_profile(CLI::App& line) {
                   "time only launches of kernels whose names match, with * and ?");
   line.add_flag("--json", options->json, "the summary as one JSON object: docs/export.md");
   line.add_option("--memory", options->recording.memory,
-                  "what is kept of the memory that commands read: off, copies or full")
-      ->check(CLI::IsMember({"off", "copies", "full"}))
+                  "what is kept of the memory that commands read: off, copies or full; results: "
+                  "also what they wrote")
+      ->check(CLI::IsMember({"off", "copies", "full", "results"}))
       ->capture_default_str();
   line.add_option("--driver", options->recording.driver,
                   "the driver to profile: 'software', or a library (default: the one that the "

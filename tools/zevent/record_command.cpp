@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -35,15 +34,8 @@ std::string readable_size(uint64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// Makes the trace of the parts and says so. False when there is none.
-bool pack(const record_options& options) {
-  const std::string folder = launch::parts_folder_of(options.recording.output);
-  std::error_code error;
-  if (fs::is_empty(folder, error)) {
-    fs::remove(folder, error);
-    fmt::print(stderr, "zevent: nothing was recorded: the program called no Level Zero function\n");
-    return false;
-  }
+// Makes the trace of the parts and says so.
+void pack(const record_options& options) {
   const auto report = [&] {
     std::optional<report::progress_bar> bar;
     trace::pack_options how;
@@ -51,20 +43,15 @@ bool pack(const record_options& options) {
     how.progress = [&](uint64_t done, uint64_t total) {
       if (bar) bar->update(done, total);
     };
-    return trace::pack_recording(folder, options.recording.output, how);
+    return trace::pack_finished_run(launch::parts_folder_of(options.recording.output),
+                                    options.recording.output, options.keep_parts, how);
   }();
-  if (!report) {
-    fmt::print(stderr, "zevent: record: {}; the recording is in {}\n", report.error().message,
-               folder);
-    return false;
-  }
+  if (!report) return void(complain("record", report.error(), 1));
   for (const auto& damage : report->damage) fmt::print(stderr, "zevent: record: {}\n", damage);
-  if (!options.keep_parts && report->damage.empty()) fs::remove_all(folder, error);
   if (!options.quiet)
     fmt::print(stderr, "zevent: {}, {}, {}, {} lost, {}: {}\n", counted(report->calls, "call"),
                counted(report->threads, "thread"), counted(report->processes, "process"),
                report->lost_calls, readable_size(report->size_bytes), options.output);
-  return true;
 }
 
 int record(const CLI::App& line, record_options& options) {
@@ -73,39 +60,22 @@ int record(const CLI::App& line, record_options& options) {
   const auto files = launch::find_installation();
   if (!files) return complain("record", files.error(), 1);
 
+  auto& recording = options.recording;
   std::error_code error;
-  options.recording.output = fs::absolute(options.output, error).string();
-  if (options.recording.driver.empty()) options.recording.driver = launch::find_driver_to_record();
-  if (options.recording.driver == "software") options.recording.driver = "";
+  recording.output = fs::absolute(options.output, error).string();
+  recording.driver = launch::find_driver_as_asked(recording.driver);
   const auto choice = launch::choose_way_in_as_asked(options.way, command->front());
   if (options.verbose)
     fmt::print(stderr, "zevent: {} is recorded by the way '{}' ({}), on {}\n", command->front(),
                launch::name_of(choice.way), choice.reason,
-               options.recording.driver.empty() ? files->driver : options.recording.driver);
+               recording.driver.empty() ? files->driver : recording.driver);
 
-  const auto prepared = launch::prepare_parts_folder(options.recording.output);
-  if (!prepared) {
-    if (fs::exists(launch::parts_folder_of(options.recording.output), error))
-      return complain("record", prepared.error(), 1);
-    fmt::print(stderr, "zevent: nothing is recorded: {}; the program goes on\n",
-               prepared.error().message);
-    options.recording.output.clear();
-  }
-  const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  const auto changes = launch::environment_for_recording(
-      choice.way, *files, options.recording,
-      library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
-  const auto end = launch::run_program(*command, changes);
-  if (!end) {
-    fs::remove(launch::parts_folder_of(options.recording.output), error);
-    return complain("record", end.error(),
-                    launch::find_in_path(command->front()).empty() ? launch::exit_not_found
-                                                                   : launch::exit_not_executable);
-  }
-  if (!options.recording.output.empty()) {
-    launch::wait_for_recording_processes(launch::parts_folder_of(options.recording.output));
-    pack(options);
-  }
+  if (const auto prepared = launch::prepare_recording(recording); !prepared)
+    return complain("record", prepared.error(), 1);
+  const auto end = launch::run_recorded(*command, choice.way, *files, recording);
+  if (!end)
+    return complain("record", end.error(), launch::exit_status_of_failed_start(command->front()));
+  if (!recording.output.empty()) pack(options);
   launch::end_like(*end);
 }
 

@@ -140,9 +140,7 @@ int run(const CLI::App& line, const run_options& options) {
   if (options.chaos_seeds > 0) return run_under_chaos(options, *command, *changes);
 
   const auto problem = launch::become_program(*command, *changes);
-  return complain("run", problem,
-                  launch::find_in_path(command->front()).empty() ? launch::exit_not_found
-                                                                 : launch::exit_not_executable);
+  return complain("run", problem, launch::exit_status_of_failed_start(command->front()));
 }
 
 }  // namespace

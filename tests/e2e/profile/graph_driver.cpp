@@ -1,5 +1,5 @@
 // The software driver with a little of graph capture: what is appended to a list that captures is
-// noted and not executed.
+// noted and not executed. Clones of lists are empty.
 
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
@@ -41,6 +41,16 @@ ze_result_t append_signal(ze_command_list_handle_t list, ze_event_handle_t event
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t create_clone(ze_command_list_handle_t list, ze_command_list_handle_t* clone) {
+  ze_context_handle_t context = nullptr;
+  ze_device_handle_t device = nullptr;
+  next.pfnGetContextHandle(list, &context);
+  next.pfnGetDeviceHandle(list, &device);
+  const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
+  const ze_result_t made = next.pfnCreate(context, device, &desc, clone);
+  return made == ZE_RESULT_SUCCESS ? next.pfnClose(*clone) : made;
+}
+
 }  // namespace
 
 extern "C" {
@@ -48,6 +58,16 @@ extern "C" {
 // The signals of what was captured.
 [[gnu::visibility("default")]] const std::vector<ze_event_handle_t>* captured_signals() {
   return &captured;
+}
+
+[[gnu::visibility("default")]] ze_result_t zeGetCommandListExpProcAddrTable(
+    ze_api_version_t version, ze_command_list_exp_dditable_t* table) {
+  void* driver = dlopen(SOFTWARE_DRIVER, RTLD_NOW | RTLD_LOCAL);
+  using getter = ze_result_t(ze_api_version_t, ze_command_list_exp_dditable_t*);
+  auto* real = reinterpret_cast<getter*>(dlsym(driver, "zeGetCommandListExpProcAddrTable"));
+  const ze_result_t result = real(version, table);
+  if (result == ZE_RESULT_SUCCESS) table->pfnCreateCloneExp = create_clone;
+  return result;
 }
 
 [[gnu::visibility("default")]] ze_result_t zeGetCommandListProcAddrTable(

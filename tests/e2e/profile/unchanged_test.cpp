@@ -375,6 +375,42 @@ TEST_F(UnchangedProgram, CapturesAGraph) {
   EXPECT_EQ(untimed(), 3u) << "they are counted";
 }
 
+// Their commands could be copied or changed with our events in them. How many of them ran is known.
+TEST_F(UnchangedProgram, CountsTheCommandsOfListsThatMayBeCloned) {
+  const program clone = [](findings& found) {
+    const device_program p;
+    const auto pool = p.pool(1);
+    auto* event = p.event(pool, 0);
+    const auto queue = p.queue();
+    const auto list = p.regular(ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE), other = p.regular();
+    for (int i = 0; i < 2; ++i) {
+      device_program::check(zeCommandListAppendBarrier(list, nullptr, 0, nullptr));
+      device_program::check(zeCommandListAppendSignalEvent(list, event));
+    }
+    device_program::check(zeCommandListClose(list));
+    device_program::check(zeCommandListAppendBarrier(other, nullptr, 0, nullptr));
+    device_program::check(zeCommandListClose(other));
+    ze_command_list_handle_t copy = nullptr;
+    device_program::check(zeCommandListCreateCloneExp(list, &copy));
+    ze_command_list_handle_t lists[] = {copy, list, other};
+    for (int i = 0; i < 2; ++i)
+      found.add(zeCommandQueueExecuteCommandLists(queue, 3, lists, nullptr));
+    found.add(zeCommandQueueSynchronize(queue, no_timeout));
+    found.add(zeCommandListReset(list));
+    found.add(zeCommandListClose(list));
+    found.add(zeCommandQueueExecuteCommandLists(queue, 1, lists + 1, nullptr));
+    found.add(zeCommandQueueSynchronize(queue, no_timeout));
+    found.executed(2);
+  };
+  const settings on{{"ZEVENT_DRIVER", GRAPH_DRIVER}};
+  const auto plain = run(clone, false, on);
+  const auto profiled = run(clone, true, on);
+  EXPECT_EQ(profiled.status, 0);
+  EXPECT_EQ(plain.values, profiled.values);
+  EXPECT_EQ(times().size(), profiled.executed);
+  EXPECT_EQ(untimed(), 16u);
+}
+
 // Lists that never ran, and a list that waits for ever, hold nothing up.
 TEST_F(UnchangedProgram, ThrowsAwayWhatNeverRan) {
   expect_unchanged([](findings& found) {

@@ -64,5 +64,31 @@ TEST_F(ProfileVerb, EndsAsTheProgramDoes) {
   EXPECT_TRUE(has(zevent("profile -- true").out, "called no Level Zero function"));
 }
 
+// As `zevent record` does.
+TEST_F(ProfileVerb, RunsTheProgramEvenWhereNothingCanBeWritten) {
+  for (const char* verb : {"record", "profile"}) {
+    const auto end =
+        zevent(fmt::format("{} -o {}/none/p.zev -- sh -c '" PROGRAM "; exit 7'", verb, folder()));
+    EXPECT_EQ(end.status, 7) << end.out;
+    EXPECT_TRUE(has(end.out, "nothing is recorded: cannot make")) << end.out;
+    EXPECT_TRUE(has(end.out, "came back")) << end.out;
+  }
+}
+
+TEST_F(ProfileVerb, LeavesAnOlderRecordingAlone) {
+  std::filesystem::create_directory(folder() + "/p.zev.parts");
+  for (const char* verb : {"record", "profile"}) {
+    const auto end = zevent(fmt::format("{} -o {}/p.zev -- " PROGRAM, verb, folder()));
+    EXPECT_EQ(end.status, 1) << end.out;
+    EXPECT_FALSE(has(end.out, "came back")) << end.out;
+  }
+}
+
+TEST_F(ProfileVerb, KeepsMemoryAsRecordDoes) {
+  const auto end = zevent("profile --memory results -o " + folder() + "/p.zev -- " PROGRAM);
+  EXPECT_EQ(end.status, 0) << end.out;
+  EXPECT_TRUE(has(end.out, "device time")) << end.out;
+}
+
 }  // namespace
 }  // namespace zevent::profile_test
