@@ -42,6 +42,9 @@ class process_checker final : public model::listener {
 
   void end(const call_view& call) {
     look_.current = &call;
+    if (look_.unsettled) {
+      for (const auto& each : sets_) each->settles(call);
+    }
     for (rule_set* each : interested_[static_cast<size_t>(call.which)]) each->ends(call);
     state_.end(call);
   }

@@ -230,14 +230,13 @@ class event_rule_set final : public rule_set {
   }
 
   // EV-10: the event is signalled from before, while a newer signal is on its way. `newer` is what
-  // the waiter cannot have waited for.
+  // the waiter cannot have waited for. Of the host's own waits (null) only what was there when they
+  // began counts: what another thread did meanwhile may be what they waited for.
   const run* newer_signal(const event& which, const run* waiter) const {
-    const bool old = which.host_signal != no_call ||
-                     std::any_of(which.signals.begin(), which.signals.end(),
-                                 [](const auto& each) { return complete(*each); });
-    if (!old) return nullptr;
+    if (old_signal(which, waiter) == no_call) return nullptr;
     for (const auto& use : which.uses) {
       if (use.role != event_role::signals || complete(*use.who)) continue;
+      if (waiter == nullptr && use.who->submitted > look_.current->number) continue;
       if (waiter != nullptr) {
         if (use.who.get() == waiter) continue;
         const bool comes_first = use.who->where == waiter->where
@@ -250,28 +249,31 @@ class event_rule_set final : public rule_set {
     return nullptr;
   }
 
-  call_number old_signal(const event& which) const {
-    if (which.host_signal != no_call) return which.host_signal;
+  call_number old_signal(const event& which, const run* waiter) const {
+    const auto in_time = [&](call_number signalled) {
+      return waiter != nullptr || signalled < look_.current->number;
+    };
+    if (which.host_signal != no_call && in_time(which.host_signal)) return which.host_signal;
     for (const auto& each : which.signals) {
-      if (complete(*each)) return each->what->call;
+      if (complete(*each) && in_time(each->submitted)) return each->what->call;
     }
     return no_call;
   }
 
   void see_stale_signal(const event& which) {
     if (const run* newer = newer_signal(which, nullptr))
-      report_stale(which, *newer, look_.current->number, "the host");
+      report_stale(which, *newer, look_.current->number, "the host", old_signal(which, nullptr));
   }
 
   void see_stale_signal(const event& which, const run& waiter) {
     if (const run* newer = newer_signal(which, &waiter))
-      report_stale(which, *newer, waiter.what->call, "the command");
+      report_stale(which, *newer, waiter.what->call, "the command", old_signal(which, &waiter));
   }
 
-  void report_stale(const event& which, const run& newer, call_number waits, const char* who) {
+  void report_stale(const event& which, const run& newer, call_number waits, const char* who,
+                    call_number old) {
     finding* made = look_.add_at(waits, ev(10), who);
     if (made == nullptr) return;
-    const call_number old = old_signal(which);
     const bool again = old == newer.what->call;
     made->message = fmt::format(
         "{} waits for {}, which #{} signals{}. But the event is still signalled from {}, so the "

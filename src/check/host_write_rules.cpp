@@ -15,7 +15,8 @@ using model::ref;
 // EV-47. A recording notes what host memory holds whenever something is submitted or waited for. A
 // note that differs from the one before says that somebody wrote in between; if no command could
 // have done it, it was the host. It must not have been while a command that reads these bytes was
-// under way.
+// under way. A note is made at some moment of its call: what other threads have learned by the end
+// of it, they may have known before they wrote.
 class host_write_rule_set final : public rule_set {
  public:
   using rule_set::rule_set;
@@ -27,6 +28,21 @@ class host_write_rule_set final : public rule_set {
     const known_content* before = known_at(note.address, note.bytes);
     if (before != nullptr && before->hash != note.content) compare(*before, note);
     remember(note);
+  }
+
+  void settles(const call_view& call) override {
+    std::erase_if(suspects_, [&](const suspect& each) {
+      if (each.noted != call.number) return false;
+      if (!complete(*each.reader)) report(each);
+      return true;
+    });
+    look_.unsettled = !suspects_.empty();
+  }
+
+  void finish() override {
+    for (const auto& each : suspects_) {
+      if (!complete(*each.reader)) report(each);
+    }
   }
 
   void starting(const run& about_to) override {
@@ -42,6 +58,7 @@ class host_write_rule_set final : public rule_set {
  private:
   static constexpr size_t most_writers = 4096;
   static constexpr size_t most_contents = 65536;
+  static constexpr size_t most_suspects = 4096;
 
   struct known_content {
     uint64_t bytes = 0;
@@ -51,6 +68,12 @@ class host_write_rule_set final : public rule_set {
   struct writer {
     ref<const run> who;
     byte_region region;
+  };
+  // A command whose memory was found changed, and the call at which it was found.
+  struct suspect {
+    ref<const run> reader;
+    byte_range changed;
+    call_number noted = model::no_call;
   };
 
   const known_content* known_at(uint64_t address, uint64_t bytes) const {
@@ -132,8 +155,10 @@ class host_write_rule_set final : public rule_set {
     const auto old_bytes = look_.read_blob(before.hash);
     const auto new_bytes = look_.read_blob(after.content);
     if (!old_bytes || !new_bytes || old_bytes->size() != new_bytes->size()) return;
-    if (const auto changed = first_change(*old_bytes, *new_bytes, after.address, access->region))
-      report(*reader, *changed);
+    const auto changed = first_change(*old_bytes, *new_bytes, after.address, access->region);
+    if (!changed || suspects_.size() >= most_suspects) return;
+    suspects_.push_back({ref<const run>(reader), *changed, after.call});
+    look_.unsettled = true;
   }
 
   // The first run of changed bytes that the command reads.
@@ -150,8 +175,10 @@ class host_write_rule_set final : public rule_set {
     return std::nullopt;
   }
 
-  void report(const run& reader, const byte_range& where) {
-    finding* made = look_.add(ev(47), "source");
+  void report(const suspect& found) {
+    const run& reader = *found.reader;
+    const byte_range& where = found.changed;
+    finding* made = look_.add_at(found.noted, ev(47), "source");
     if (made == nullptr) return;
     const auto* memory = look_.state.find_memory(where.first);
     const std::string place =
@@ -167,12 +194,13 @@ class host_write_rule_set final : public rule_set {
     made->calls.push_back({reader.what->call, "reads the memory"});
     if (reader.submitted != reader.what->call)
       made->calls.push_back({reader.submitted, "executes its list"});
-    made->calls.push_back({look_.current->number, "finds it changed"});
+    made->calls.push_back({found.noted, "finds it changed"});
   }
 
   std::map<uint64_t, known_content> contents_;  // by address
   // Commands that may have changed host memory since it was last noted, by first address.
   std::multimap<uint64_t, writer> writers_;
+  std::vector<suspect> suspects_;
   uint64_t longest_ = 0;   // bytes from the first to the last that any of them writes
   bool given_up_ = false;  // there are more writers than can be kept
 };

@@ -58,6 +58,7 @@ class inspection {
   const uint32_t process;
   const call_view* current = nullptr;  // the call that is being looked at
   bool cut_off = false;                // at the end: the process was killed, not done
+  bool unsettled = false;              // a rule set wants to hear of ends: rule_set::settles
 
   finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {
     return found_.add(rule, process, current->number, kind, level);
@@ -111,6 +112,8 @@ class rule_set {
   // After the model has taken in that the call began.
   virtual void began(const call_view& /*call*/) {}
   virtual void ends(const call_view& /*call*/) {}
+  // Any call ends, before the model has learned from it; while inspection::unsettled.
+  virtual void settles(const call_view& /*call*/) {}
   virtual void starting(const run& /*about_to*/) {}
   virtual void conflicts(const model::access_map::conflict& /*found*/) {}
   // No call comes any more.

@@ -24,7 +24,8 @@ class thread_rule_set final : public rule_set {
     const uint64_t handle = which != none ? call[which] : fingerprint(call.bytes(argument::hIpc));
     if (handle == 0) return;
     use& last = last_uses_[handle];
-    if (last.end_ns > call.start_ns && last.thread != call.thread && last.exclusive == which)
+    if (last.end_ns > call.start_ns && last.thread != call.thread && last.exclusive == which &&
+        !given_out_again(last, which, handle))
       report(call, last, which);
     if (last.end_ns <= call.end_ns)
       last = {call.end_ns, call.number, call.which, call.name, which, call.thread};
@@ -63,6 +64,42 @@ class thread_rule_set final : public rule_set {
 
   static bool destroys(function which) {
     return name_of(which).find("Destroy") != std::string_view::npos;
+  }
+
+  // The call that is still at work gave the handle back, and the driver has given it out again
+  // since: it is another object now.
+  bool given_out_again(const use& last, argument which, uint64_t handle) const {
+    const auto& state = look_.state;
+    const bool frees = last.which == function::zeMemFree || last.which == function::zeMemFreeExt;
+    if (!frees && !destroys(last.which)) return false;
+    switch (which) {
+      case ptr: {
+        const auto* memory = state.find_memory_by_start(handle);
+        return memory != nullptr && memory->alive();
+      }
+      case hEvent:
+        return state.events.find_alive(handle) != nullptr;
+      case hEventPool:
+        return state.pools.find_alive(handle) != nullptr;
+      case hCommandList:
+        return state.lists.find_alive(handle) != nullptr;
+      case hCommandQueue:
+        return state.queues.find_alive(handle) != nullptr;
+      case hFence:
+        return state.fences.find_alive(handle) != nullptr;
+      case hModule:
+        return state.modules.find_alive(handle) != nullptr;
+      case hKernel:
+        return state.kernels.find_alive(handle) != nullptr;
+      case hImage:
+        return state.images.find_alive(handle) != nullptr;
+      case hSampler:
+        return state.samplers.find_alive(handle) != nullptr;
+      case hContext:
+        return state.contexts.find_alive(handle) != nullptr;
+      default:
+        return false;
+    }
   }
 
   void report(const call_view& call, const use& other, argument which) {

@@ -67,7 +67,7 @@ class timestamp_rule_set final : public rule_set {
     const event* which = look_.state.events.find_alive(call[hEvent]);
     if (which == nullptr) return;
     if (call.result == ZE_RESULT_NOT_READY) {
-      unanswered_[which->handle] = call.number;
+      unanswered_[which->handle] = {call.number, signal_pending(*which)};
       return;
     }
     unanswered_.erase(which->handle);
@@ -84,13 +84,18 @@ class timestamp_rule_set final : public rule_set {
   }
 
   void finish() override {
-    for (const auto& [handle, call] : unanswered_) {
+    for (const auto& [handle, asked] : unanswered_) {
       if (const event* which = look_.state.events.find_alive(handle))
-        report_unanswered(*which, call);
+        report_unanswered(*which, asked);
     }
   }
 
  private:
+  struct unanswered_query {
+    call_number call = no_call;
+    bool signal_pending = false;  // a command that signals the event was under way
+  };
+
   // EV-28.
   void see_flag(const event& which) {
     if (which.timestamps || which.imported) return;
@@ -137,6 +142,16 @@ class timestamp_rule_set final : public rule_set {
     }
   }
 
+  static bool signal_pending(const event& which) {
+    if (which.counter_based) {
+      const run* last = which.last_signal ? which.last_signal->last_run : nullptr;
+      return last != nullptr && !complete(*last);
+    }
+    return std::any_of(which.uses.begin(), which.uses.end(), [](const auto& use) {
+      return use.role == model::event_role::signals && !complete(*use.who);
+    });
+  }
+
   // EV-29, on the host: asked, not answered, and not asked again.
   void see_unanswered(const event& which) {
     const auto known = unanswered_.find(which.handle);
@@ -145,14 +160,17 @@ class timestamp_rule_set final : public rule_set {
     unanswered_.erase(known);
   }
 
-  void report_unanswered(const event& which, call_number asked) {
-    finding* made = look_.add_at(asked, ev(29), "host");
+  void report_unanswered(const event& which, const unanswered_query& asked) {
+    // With nothing under way that could have answered, the program may just have wanted to know.
+    finding* made =
+        look_.add_at(asked.call, ev(29), "host",
+                     asked.signal_pending ? std::nullopt : std::optional(severity::note));
     if (made == nullptr) return;
     made->message = fmt::format(
         "{} was not signalled yet: the query returned NOT_READY, wrote nothing, and was not "
         "repeated.",
         look_.name(which));
-    made->calls = {{asked, "asks too early"}};
+    made->calls = {{asked.call, "asks too early"}};
   }
 
   // EV-29, on the device.
@@ -214,8 +232,8 @@ class timestamp_rule_set final : public rule_set {
         look_.name(which), call[timestamp_end], call[timestamp_start]);
   }
 
-  std::unordered_map<uint64_t, call_number> unanswered_;  // by event
-  std::unordered_map<uint64_t, uint64_t> counted_;        // by event
+  std::unordered_map<uint64_t, unanswered_query> unanswered_;  // by event
+  std::unordered_map<uint64_t, uint64_t> counted_;             // by event
 };
 
 }  // namespace

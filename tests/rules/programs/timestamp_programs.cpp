@@ -48,6 +48,19 @@ void ask_before_signal(machine& m, bool again) {
   MUST(zeEventHostReset(event));
 }
 
+// Whether a reset event has timestamps is a question; nothing is under way that would give it any.
+void ask_after_reset(machine& m) {
+  const auto list = new_immediate(m);
+  const auto event = new_event(new_pool(m, 1, timed));
+  copy(list, new_memory(m), new_memory(m), page, event);
+  wait(event);
+  ze_kernel_timestamp_result_t times = {};
+  MUST(zeEventQueryKernelTimestamp(event, &times));
+  MUST(zeEventHostReset(event));
+  maybe(zeEventQueryKernelTimestamp(event, &times));
+  MUST(zeEventDestroy(event));
+}
+
 void ask_on_device(machine& m, bool wait_for_signal) {
   const auto list = new_immediate(m);
   auto event = new_event(new_pool(m, 1, timed));
@@ -111,6 +124,7 @@ program_list timestamp_programs() {
        [](machine& m) { time_synchronised(m, mapped, true); }},
       {"29-host", [](machine& m) { ask_before_signal(m, false); },
        [](machine& m) { ask_before_signal(m, true); }},
+      {"29-reset", nullptr, ask_after_reset},
       {"29-device", [](machine& m) { ask_on_device(m, false); },
        [](machine& m) { ask_on_device(m, true); }},
       {"30", [](machine& m) { time_signal(m, false); }, [](machine& m) { time_signal(m, true); }},

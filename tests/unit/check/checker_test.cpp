@@ -31,6 +31,41 @@ TEST_F(threads_and_times, an_event_is_not_destroyed_by_two_threads) {
   EXPECT_EQ(broken(), "EV-8");
 }
 
+TEST_F(threads_and_times, an_address_may_be_given_out_again_before_the_free_has_returned) {
+  program.at_ns(100'000).on_thread(1).takes_ns(30'000).free(context, a);
+  program.at_ns(110'000).on_thread(2).call(function::zeMemAllocDevice,
+                                           {{argument::hContext, context},
+                                            {argument::hDevice, device},
+                                            {argument::size, 4096},
+                                            {argument::pptr, a}});
+  program.at_ns(120'000).on_thread(2).free(context, a);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(threads_and_times, but_memory_is_not_freed_by_two_threads) {
+  program.at_ns(100'000).on_thread(1).takes_ns(30'000).free(context, a);
+  program.at_ns(120'000).on_thread(2).free(context, a);
+  EXPECT_EQ(broken(), "EV-8 EV-40");
+}
+
+TEST_F(threads_and_times, a_wait_that_began_before_the_host_signalled_was_for_that_signal) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.at_ns(100'000).on_thread(1).takes_ns(50'000).synchronise(event);
+  program.at_ns(110'000).on_thread(2).host_signal(event);
+  program.at_ns(120'000).on_thread(2).signal(list, event);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(threads_and_times, and_one_that_began_afterwards_waits_for_nothing) {
+  const auto list = program.immediate_list(context, device);
+  const auto event = program.event(pool);
+  program.at_ns(110'000).on_thread(2).host_signal(event);
+  program.at_ns(120'000).on_thread(2).signal(list, event);
+  program.at_ns(130'000).on_thread(1).takes_ns(50'000).synchronise(event);
+  EXPECT_EQ(broken(), "EV-10");
+}
+
 TEST_F(threads_and_times, a_list_is_not_appended_to_by_two_threads_at_once) {
   const auto list = program.immediate_list(context, device);
   program.at_ns(100'000).on_thread(1).takes_ns(5'000).barrier(list);
@@ -597,6 +632,80 @@ TEST_F(killed_programs, that_polled_in_vain_are_stuck) {
   program.barrier(list, {.signal = done, .waits = {gate}});
   program.returns(ZE_RESULT_NOT_READY).query(done);
   EXPECT_EQ(broken_when_killed(), "error EV-12");
+}
+
+// What memory of the host holds is noted when a copy from it is submitted, and found changed at a
+// wait.
+class memory_of_the_host : public testing::Test {
+ protected:
+  static constexpr uint64_t source = 0x7f00'0000'0000;
+
+  static trace::blob_hash hash_of(std::byte first) {
+    trace::blob_hash made{};
+    made[0] = first;
+    return made;
+  }
+  // Notes belong to the calls with these numbers.
+  void note(uint64_t call, std::byte content) {
+    notes.push_back({.call = model::call_number{call},
+                     .address = source,
+                     .bytes = 4096,
+                     .content = hash_of(content)});
+  }
+  void add(uint64_t number, function which, uint32_t thread, uint64_t start_ns, uint64_t took_ns,
+           std::initializer_list<std::pair<argument, uint64_t>> arguments) {
+    model::call_view call;
+    call.number = model::call_number{number};
+    call.which = which;
+    call.name = name_of(which);
+    call.thread = thread;
+    call.start_ns = start_ns;
+    call.end_ns = start_ns + took_ns;
+    for (const auto& [a, value] : arguments) call.set(a, value);
+    std::vector<trace::memory_note> of_call;
+    for (const auto& each : notes) {
+      if (each.call == call.number) of_call.push_back(each);
+    }
+    judge.add(call, 0, of_call);
+  }
+  void set_up_lists() {
+    using enum argument;
+    for (const uint64_t list : {0x100u, 0x200u}) {
+      add(list / 0x100 - 1, function::zeCommandListCreateImmediate, 1, list * 10, 100,
+          {{desc, 1}, {mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS}, {phCommandList, list}});
+    }
+    note(2, std::byte{1});
+    add(2, function::zeCommandListAppendMemoryCopy, 1, 10'000, 100,
+        {{hCommandList, 0x100}, {dstptr, 0x8000}, {srcptr, source}, {argument::size, 4096}});
+  }
+  std::string found() {
+    std::string text;
+    for (const auto& each : judge.finish()) text += to_text(each.rule) + " ";
+    return text;
+  }
+
+  std::vector<trace::memory_note> notes;
+  checker judge{{}, {}, [](const trace::blob_hash& hash) -> std::optional<std::vector<std::byte>> {
+                  return std::vector<std::byte>(4096, hash[0]);
+                }};
+};
+
+TEST_F(memory_of_the_host, that_changed_under_a_copy_was_written_too_early) {
+  set_up_lists();
+  note(3, std::byte{2});
+  add(3, function::zeCommandListHostSynchronize, 1, 20'000, 1'000,
+      {{argument::hCommandList, 0x100}, {argument::timeout, UINT64_MAX}});
+  EXPECT_EQ(found(), "EV-47 ");
+}
+
+TEST_F(memory_of_the_host, may_be_written_by_who_has_waited_while_another_thread_still_waits) {
+  set_up_lists();
+  note(3, std::byte{2});
+  add(3, function::zeCommandListHostSynchronize, 2, 20'000, 50'000,
+      {{argument::hCommandList, 0x200}, {argument::timeout, UINT64_MAX}});
+  add(4, function::zeCommandListHostSynchronize, 1, 21'000, 1'000,
+      {{argument::hCommandList, 0x100}, {argument::timeout, UINT64_MAX}});
+  EXPECT_EQ(found(), "");
 }
 
 TEST_F(threads_and_times, what_the_recorder_takes_to_keep_memory_is_not_the_driver_s) {
