@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs.rule_program_test import ENVIRONMENT, TIME_DEPENDENT, forms_of
+from programs.rule_program_test import ENVIRONMENT, ON_TEST_DRIVER, forms_of, without_times
 
 # The cases by which the two differ most, in words.
 CASES = [
@@ -39,17 +39,27 @@ CASES = [
     ("an event signalled twice", "10-signalled", "legal"),
 ]
 
-LAYER = {
+# The layer's handle lifetime is asked alone: since 1.32 it takes every immediate list for a closed
+# one and refuses whatever is appended, so that nothing else would be seen. Its leak and performance
+# checkers are left out, for they speak of every program.
+LOGGING = {
     "ZE_ENABLE_VALIDATION_LAYER": "1",
-    "ZE_ENABLE_PARAMETER_VALIDATION": "1",
-    "ZE_ENABLE_HANDLE_LIFETIME": "1",
-    "ZE_ENABLE_THREADING_VALIDATION": "1",
-    "ZEL_ENABLE_EVENTS_CHECKER": "1",
-    "ZEL_ENABLE_CERTIFICATION_CHECKER": "1",
     "ZEL_ENABLE_LOADER_LOGGING": "1",
     "ZEL_LOADER_LOG_CONSOLE": "1",
     "ZEL_LOADER_LOGGING_LEVEL": "warn",
 }
+MODES = {
+    "events, parameters": {
+        "ZE_ENABLE_PARAMETER_VALIDATION": "1",
+        "ZE_ENABLE_THREADING_VALIDATION": "1",
+        "ZEL_ENABLE_EVENTS_CHECKER": "1",
+        "ZEL_ENABLE_CERTIFICATION_CHECKER": "1",
+    },
+    "handle lifetime": {"ZE_ENABLE_HANDLE_LIFETIME": "1"},
+}
+
+# The program calls a function that the loader does not have.
+NOT_RUN = "does not run"
 
 
 def run(command, environment):
@@ -71,17 +81,19 @@ class peer:
             os.environ, LD_LIBRARY_PATH=":".join(folders), ZE_ENABLE_ALT_DRIVERS=driver
         )
 
-    def says(self, name, form):
+    def says(self, name, form, mode):
         """What the layer says of the program: its first line, or "" when it says nothing."""
         program = [self.programs, name, form]
         plain = dict(self.environment, **ENVIRONMENT.get(name, {}))
         without, status = run(program, plain)
-        with_layer, layered = run(program, dict(plain, **LAYER))
+        if status == 127:
+            return NOT_RUN
+        with_layer, layered = run(program, dict(plain, **LOGGING, **MODES[mode]))
         known = set(without.splitlines())
         for line in with_layer.splitlines():
             if line in known or not re.search(r"warn|error|invalid|deadlock", line, re.I):
                 continue
-            return re.sub(r"0x[0-9a-f]+", "0x…", line.strip())
+            return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"^(\[[^]]*\] )*", "", line.strip()))
         return "" if layered == status else f"ends with {layered} instead of {status}"
 
 
@@ -89,9 +101,7 @@ def checker_says(zevent, programs, name, form):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         command = [zevent, "check", "--json", "-o", report]
-        if not name.startswith("70"):
-            for rule in TIME_DEPENDENT:
-                command += ["--ignore", rule]
+        command += without_times(name)
         if form == "broken":
             command += ["--severity", "note", "--rule", "EV-" + name.split("-")[0]]
         run(command + ["--", programs, name, form], dict(os.environ, **ENVIRONMENT.get(name, {})))
@@ -104,23 +114,32 @@ def main():
     layer = peer(programs, driver, folders)
     listed = subprocess.run([zevent, "run", "--", programs, "--list"], capture_output=True, text=True)
     names = [line.split()[0] for line in listed.stdout.splitlines()]
+    names = [name for name in names if name not in ON_TEST_DRIVER]
     results = {}
     for name in names:
         for form in forms_of(zevent, programs, name):
             ours = checker_says(zevent, programs, name, form)
-            results[name, form] = (ours, layer.says(name, form))
-            print(f"{name:<26} {form:<7} {', '.join(ours):<12} {results[name, form][1]}")
-            sys.stdout.flush()
+            peers = {mode: layer.says(name, form, mode) for mode in MODES}
+            results[name, form] = (ours, peers)
+            print(f"{name:<26} {form:<7} {', '.join(ours):<12} {list(peers.values())}", flush=True)
 
-    print("\n| program | | `zevent check` | validation layer |\n|---|---|---|---|")
+    print("\n| program | | `zevent check` | " + " | ".join(MODES) + " |\n|---|---|---|---|---|")
     for words, name, form in CASES:
         ours, peers = results[name, form]
-        print(f"| {words} | {form} | {', '.join(ours) or 'silent'} | {peers or 'silent'} |")
+        said = " | ".join(each or "silent" for each in peers.values())
+        print(f"| {words} | {form} | {', '.join(ours) or 'silent'} | {said} |")
+    # What is said of the legal form in the same words is not about the fault.
+    nothing = (None, dict.fromkeys(MODES))
     for form, what in (("broken", "found"), ("legal", "false alarm")):
-        of = [each for (_, f), each in results.items() if f == form]
-        ours = sum(1 for each in of if each[0])
-        peers = sum(1 for each in of if each[1])
-        print(f"{form}: {len(of)} programs; {what}: zevent {ours}, validation layer {peers}")
+        of = {name: each for (name, f), each in results.items() if f == form}
+        print(f"{form}: {len(of)} programs; {what}: zevent {sum(1 for each in of.values() if each[0])}")
+        for mode in MODES:
+            runs = {name: each for name, each in of.items() if each[1][mode] != NOT_RUN}
+            said = [name for name, each in runs.items() if each[1][mode]]
+            if form == "broken":
+                legal = {name: results.get((name, "legal"), nothing)[1][mode] for name in said}
+                said = [name for name in said if of[name][1][mode] != legal[name]]
+            print(f"    layer, {mode}: {len(said)} of {len(runs)}: {' '.join(said)}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-// The software driver with a little of graph capture: what is appended to a list that captures is
-// noted and not executed. Clones of lists are empty.
+// The software driver with what it does not have: a little of graph capture, where what is appended
+// to a list that captures is noted and not executed; clones of lists, which are empty; devices that
+// cannot access each other.
 
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
@@ -51,6 +52,18 @@ ze_result_t create_clone(ze_command_list_handle_t list, ze_command_list_handle_t
   return made == ZE_RESULT_SUCCESS ? next.pfnClose(*clone) : made;
 }
 
+ze_result_t is_no_peer(ze_device_handle_t, ze_device_handle_t, ze_bool_t* value) {
+  *value = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+template <typename Table>
+ze_result_t real_table(const char* getter_name, ze_api_version_t version, Table* table) {
+  void* driver = dlopen(SOFTWARE_DRIVER, RTLD_NOW | RTLD_LOCAL);
+  using getter = ze_result_t(ze_api_version_t, Table*);
+  return reinterpret_cast<getter*>(dlsym(driver, getter_name))(version, table);
+}
+
 }  // namespace
 
 extern "C" {
@@ -62,20 +75,14 @@ extern "C" {
 
 [[gnu::visibility("default")]] ze_result_t zeGetCommandListExpProcAddrTable(
     ze_api_version_t version, ze_command_list_exp_dditable_t* table) {
-  void* driver = dlopen(SOFTWARE_DRIVER, RTLD_NOW | RTLD_LOCAL);
-  using getter = ze_result_t(ze_api_version_t, ze_command_list_exp_dditable_t*);
-  auto* real = reinterpret_cast<getter*>(dlsym(driver, "zeGetCommandListExpProcAddrTable"));
-  const ze_result_t result = real(version, table);
+  const ze_result_t result = real_table("zeGetCommandListExpProcAddrTable", version, table);
   if (result == ZE_RESULT_SUCCESS) table->pfnCreateCloneExp = create_clone;
   return result;
 }
 
 [[gnu::visibility("default")]] ze_result_t zeGetCommandListProcAddrTable(
     ze_api_version_t version, ze_command_list_dditable_t* table) {
-  void* driver = dlopen(SOFTWARE_DRIVER, RTLD_NOW | RTLD_LOCAL);
-  using getter = ze_result_t(ze_api_version_t, ze_command_list_dditable_t*);
-  auto* real = reinterpret_cast<getter*>(dlsym(driver, "zeGetCommandListProcAddrTable"));
-  const ze_result_t result = real(version, table);
+  const ze_result_t result = real_table("zeGetCommandListProcAddrTable", version, table);
   if (result != ZE_RESULT_SUCCESS) return result;
   next = *table;
   table->pfnBeginGraphCaptureExt = begin;
@@ -83,6 +90,13 @@ extern "C" {
   table->pfnIsGraphCaptureEnabledExt = is_capturing;
   table->pfnAppendBarrier = append_barrier;
   table->pfnAppendSignalEvent = append_signal;
+  return result;
+}
+
+[[gnu::visibility("default")]] ze_result_t zeGetDeviceProcAddrTable(ze_api_version_t version,
+                                                                    ze_device_dditable_t* table) {
+  const ze_result_t result = real_table("zeGetDeviceProcAddrTable", version, table);
+  if (result == ZE_RESULT_SUCCESS) table->pfnCanAccessPeer = is_no_peer;
   return result;
 }
 }

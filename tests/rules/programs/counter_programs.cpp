@@ -120,6 +120,25 @@ void aggregate(machine& m, uint64_t increment, bool with_external) {
   maybe(zeEventCounterBasedCreate(m.context, m.device, &desc, &event));
 }
 
+// What one device has done is waited for on another, which cannot see its memory.
+void pass_on(machine& m, bool through_host) {
+  const auto one = new_in_order_immediate(m);
+  const auto two = new_immediate(m, ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+                                 ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, m.devices.at(1));
+  const auto event = new_counter_event(m);
+  ze_bool_t peers = 0;
+  MUST(zeDeviceCanAccessPeer(m.devices.at(1), m.device, &peers));
+  barrier(one, event);
+  if (through_host) {
+    wait(event);
+    barrier(two);
+  } else {
+    barrier(two, nullptr, {event});
+  }
+  finish(one);
+  finish(two);
+}
+
 // One event for two lists, and one wait for it.
 void wait_for_the_last(machine& m, bool one_event) {
   const auto one = new_in_order_immediate(m), two = new_in_order_immediate(m);
@@ -181,6 +200,7 @@ program_list counter_programs() {
        [](machine& m) { new_flagged(m, ZE_EVENT_COUNTER_BASED_FLAG_IPC); }},
       {"54", [](machine& m) { new_flagged(m, 0x80); },
        [](machine& m) { new_flagged(m, ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL); }},
+      {"55", [](machine& m) { pass_on(m, false); }, [](machine& m) { pass_on(m, true); }},
       {"56", [](machine& m) { execute_twice(m, false); },
        [](machine& m) { execute_twice(m, true); }},
       {"57", [](machine& m) { keep_address(m, true); }, [](machine& m) { keep_address(m, false); }},

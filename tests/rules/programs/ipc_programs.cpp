@@ -32,6 +32,30 @@ void return_handle(machine& m, int times) {
   for (int i = 0; i < times; ++i) maybe(zeEventPoolPutIpcHandle(m.context, handle));
 }
 
+ze_device_handle_t part_of(ze_device_handle_t whole) {
+  uint32_t count = 1;
+  ze_device_handle_t part = nullptr;
+  MUST(zeDeviceGetSubDevices(whole, &count, &part));
+  return part;
+}
+
+// A pool made for a sub-device is shared, and an event of it signalled on `where`.
+void share_part(machine& m, ze_device_handle_t where) {
+  ze_device_handle_t part = part_of(m.device);
+  const ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, shared, 1};
+  ze_event_pool_handle_t pool = nullptr, opened = nullptr;
+  MUST(zeEventPoolCreate(m.context, &desc, 1, &part, &pool));
+  ze_ipc_event_pool_handle_t handle = {};
+  MUST(zeEventPoolGetIpcHandle(pool, &handle));
+  MUST(zeEventPoolOpenIpcHandle(m.context, handle, &opened));
+  const auto event = new_event(opened);
+  const auto list = new_immediate(m, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, where);
+  maybe(zeCommandListAppendBarrier(list, event, 0, nullptr));
+  finish(list);
+  MUST(zeEventDestroy(event));
+  MUST(zeEventPoolCloseIpcHandle(opened));
+}
+
 ze_event_handle_t open_event(machine& m, ze_event_handle_t event) {
   const auto list = new_in_order_immediate(m);
   barrier(list, event);
@@ -76,6 +100,8 @@ program_list ipc_programs() {
        [](machine& m) { open_pool(m, ending::close); }},
       {"62", [](machine& m) { return_handle(m, 2); }, [](machine& m) { return_handle(m, 1); }},
       {"62-never", nullptr, [](machine& m) { return_handle(m, 0); }},
+      {"63", [](machine& m) { share_part(m, m.device); },
+       [](machine& m) { share_part(m, part_of(m.device)); }},
       {"64", [](machine& m) { open_pool(m, ending::close_with_event); },
        [](machine& m) { open_pool(m, ending::close); }},
       {"65-destroy", [](machine& m) { end_event(m, false); },
@@ -84,10 +110,6 @@ program_list ipc_programs() {
        [](machine& m) { use_event(m, false); }},
       {"65-flag", [](machine& m) { export_event(m, 0); },
        [](machine& m) { export_event(m, ZE_EVENT_COUNTER_BASED_FLAG_IPC); }},
-      {"69", [](machine& m) { maybe(zeCommandListBeginGraphCaptureExt(new_list(m), nullptr)); },
-       [](machine& m) {
-         maybe(zeCommandListBeginGraphCaptureExt(new_in_order_immediate(m), nullptr));
-       }},
   };
 }
 

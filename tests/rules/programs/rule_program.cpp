@@ -18,10 +18,10 @@ void must(ze_result_t result, const char* what) {
 }
 
 machine::machine() {
-  ze_init_driver_type_desc_t wanted = {ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC, nullptr,
-                                       ZE_INIT_DRIVER_TYPE_FLAG_GPU};
+  // The old way, which loaders of all versions know.
+  MUST(zeInit(0));
   uint32_t count = 1;
-  MUST(zeInitDrivers(&count, &driver, &wanted));
+  MUST(zeDriverGet(&count, &driver));
   MUST(zeDeviceGet(driver, &(count = 0), nullptr));
   devices.resize(count);
   MUST(zeDeviceGet(driver, &count, devices.data()));
@@ -161,7 +161,7 @@ program_list all_programs() {
   program_list all;
   for (const auto group : {pool_programs, event_programs, deadlock_programs, order_programs,
                            timestamp_programs, list_programs, thread_programs, memory_programs,
-                           counter_programs, ipc_programs, blocking_programs}) {
+                           counter_programs, ipc_programs, graph_programs, blocking_programs}) {
     const auto more = group();
     all.insert(all.end(), more.begin(), more.end());
   }

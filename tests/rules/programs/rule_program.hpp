@@ -38,6 +38,7 @@ program_list thread_programs();
 program_list memory_programs();
 program_list counter_programs();
 program_list ipc_programs();
+program_list graph_programs();
 program_list blocking_programs();
 
 // Ends the program with a message unless the call succeeded.
