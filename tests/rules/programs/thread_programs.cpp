@@ -6,8 +6,18 @@
 namespace rule_programs {
 namespace {
 
-void pause_a_moment() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+// Makes a call on a thread of its own, and gives the thread time to be inside of it.
+template <typename Call>
+std::thread start(const Call& call) {
+  std::atomic<bool> begins{false};
+  std::thread made([&begins, call] {
+    begins = true;
+    begins.notify_one();
+    call();
+  });
+  begins.wait(false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  return made;
 }
 
 // While one thread is inside of an append that waits, the other one appends, to the same list or to
@@ -16,10 +26,8 @@ void append_at_once(machine& m, bool same_list) {
   const auto gate = new_event(new_pool(m));
   const auto list = new_immediate(m, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
   const auto other = same_list ? list : new_immediate(m, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-  std::thread first([&] { barrier(list, nullptr, {gate}); });
-  pause_a_moment();
-  std::thread second([&] { barrier(other); });
-  pause_a_moment();
+  std::thread first = start([&] { barrier(list, nullptr, {gate}); });
+  std::thread second = start([&] { barrier(other); });
   MUST(zeEventHostSignal(gate));
   first.join();
   second.join();
@@ -37,10 +45,8 @@ void execute_at_once(machine& m, bool same_memory) {
   copy(two, same_memory ? target : new_memory(m), new_memory(m));
   close(one);
   close(two);
-  std::thread first([&] { execute(queue, one); });
-  pause_a_moment();
-  std::thread second([&] { execute(queue, two); });
-  pause_a_moment();
+  std::thread first = start([&] { execute(queue, one); });
+  std::thread second = start([&] { execute(queue, two); });
   MUST(zeEventHostSignal(gate));
   first.join();
   second.join();

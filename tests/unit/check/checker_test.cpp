@@ -45,7 +45,7 @@ TEST_F(threads_and_times, an_address_may_be_given_out_again_before_the_free_has_
 TEST_F(threads_and_times, but_memory_is_not_freed_by_two_threads) {
   program.at_ns(100'000).on_thread(1).takes_ns(30'000).free(context, a);
   program.at_ns(120'000).on_thread(2).free(context, a);
-  EXPECT_EQ(broken(), "EV-8 EV-40");
+  EXPECT_EQ(broken(), "EV-40");
 }
 
 TEST_F(threads_and_times, a_wait_that_began_before_the_host_signalled_was_for_that_signal) {
@@ -54,6 +54,7 @@ TEST_F(threads_and_times, a_wait_that_began_before_the_host_signalled_was_for_th
   program.at_ns(100'000).on_thread(1).takes_ns(50'000).synchronise(event);
   program.at_ns(110'000).on_thread(2).host_signal(event);
   program.at_ns(120'000).on_thread(2).signal(list, event);
+  program.finish();
   EXPECT_EQ(broken(), "");
 }
 
@@ -63,6 +64,7 @@ TEST_F(threads_and_times, and_one_that_began_afterwards_waits_for_nothing) {
   program.at_ns(110'000).on_thread(2).host_signal(event);
   program.at_ns(120'000).on_thread(2).signal(list, event);
   program.at_ns(130'000).on_thread(1).takes_ns(50'000).synchronise(event);
+  program.finish();
   EXPECT_EQ(broken(), "EV-10");
 }
 
@@ -642,7 +644,7 @@ class memory_of_the_host : public testing::Test {
 
   static trace::blob_hash hash_of(std::byte first) {
     trace::blob_hash made{};
-    made[0] = first;
+    made.bytes[0] = static_cast<uint8_t>(first);
     return made;
   }
   // Notes belong to the calls with these numbers.
@@ -686,7 +688,7 @@ class memory_of_the_host : public testing::Test {
 
   std::vector<trace::memory_note> notes;
   checker judge{{}, {}, [](const trace::blob_hash& hash) -> std::optional<std::vector<std::byte>> {
-                  return std::vector<std::byte>(4096, hash[0]);
+                  return std::vector<std::byte>(4096, std::byte{hash.bytes[0]});
                 }};
 };
 
