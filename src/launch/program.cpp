@@ -49,7 +49,6 @@ class signal_forwarding {
   signal_forwarding() {
     struct sigaction forward {};
     forward.sa_handler = pass_on;
-    forward.sa_flags = SA_RESTART;
     for (size_t i = 0; i < passed_on_signals.size(); ++i)
       sigaction(passed_on_signals[i], &forward, &previous_passed_[i]);
     struct sigaction ignore {};
@@ -128,7 +127,10 @@ result<program_end> run_program(const std::vector<std::string>& command,
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(report[1]);
   int exec_error = 0;
-  const bool exec_failed = read(report[0], &exec_error, sizeof exec_error) == sizeof exec_error;
+  ssize_t told = 0;
+  do told = read(report[0], &exec_error, sizeof exec_error);
+  while (told < 0 && errno == EINTR);
+  const bool exec_failed = told == sizeof exec_error;
   close(report[0]);
 
   int status = 0;

@@ -167,7 +167,12 @@ void KilledProgram::compare(const read_part& part) {
 
 void KilledProgram::wait_for_the_moment(std::mt19937& random) {
   const bool at_start = static_cast<int>(random() % 100) < killed_at_start_percent;
-  while (!at_start && !notes_->ready.load()) std::this_thread::sleep_for(100us);
+  // Some before the threads begin, most while they make their calls, however slow the machine is.
+  const bool amid_calls = random() % 4 != 0;
+  const auto is_time = [&] {
+    return amid_calls ? notes_->threads[0].begun.load() > 0 : notes_->ready.load();
+  };
+  while (!at_start && !is_time()) std::this_thread::sleep_for(100us);
   const unsigned longest = at_start ? longest_start_us : longest_life_us;
   std::this_thread::sleep_for(std::chrono::microseconds(random() % longest));
 }
