@@ -12,7 +12,7 @@ namespace zevent::model {
 namespace {
 
 constexpr std::string_view forms =
-    "CALL>DURATION, CALL result=NAME, hang, crash[=SIGNAL], exit=N or memory";
+    "CALL>DURATION, CALL result=NAME, hang, crash[=SIGNAL], exit=N, memory or none";
 
 constexpr std::string_view result_prefix = "ZE_RESULT_";
 
@@ -107,6 +107,7 @@ result<symptom> parse_symptom(std::string_view whole) {
   const auto text = trimmed(whole);
   if (text == "hang") return hang{};
   if (text == "memory") return memory_differs{};
+  if (text == "none") return no_symptom{};
   if (text == "crash") return crash{};
   if (text.starts_with("crash=")) return parse_crash(text.substr(6));
   if (text.starts_with("exit=")) {
@@ -141,6 +142,7 @@ std::string to_text(const symptom& shown) {
                         },
                         [](const exit_status& s) { return fmt::format("exit={}", s.status); },
                         [](const memory_differs&) { return std::string("memory"); },
+                        [](const no_symptom&) { return std::string("none"); },
                     },
                     shown);
 }
@@ -158,6 +160,7 @@ bool shows(const symptom& wanted, const call_facts& call) {
           [](const crash&) { return false; },
           [](const exit_status&) { return false; },
           [](const memory_differs&) { return false; },
+          [](const no_symptom&) { return false; },
       },
       wanted);
 }

@@ -19,6 +19,7 @@
 //   crash[=SIGNAL]     the program was ended by a signal: crash=SIGSEGV
 //   exit=N             the program ended with that status
 //   memory             memory has other contents at the end than in the recording
+//   none               nothing is amiss: the calls are what counts
 //
 // CALL is a call number or a function name, in which * stands for any characters.
 namespace zevent::model {
@@ -59,7 +60,12 @@ struct memory_differs {
   friend bool operator==(const memory_differs&, const memory_differs&) = default;
 };
 
-using symptom = std::variant<slow_call, call_with_result, hang, crash, exit_status, memory_differs>;
+struct no_symptom {
+  friend bool operator==(const no_symptom&, const no_symptom&) = default;
+};
+
+using symptom =
+    std::variant<slow_call, call_with_result, hang, crash, exit_status, memory_differs, no_symptom>;
 
 // The error says what was not understood and lists the forms.
 result<symptom> parse_symptom(std::string_view text);

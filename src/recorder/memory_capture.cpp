@@ -193,9 +193,11 @@ bool memory_capture::lists_executed(uint64_t call,
 }
 
 void memory_capture::waited(uint64_t call) {
-  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed) ||
-      !commands_under_way_.load(std::memory_order_relaxed))
-    return;
+  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
+  // Where results are wanted, commands that only write count too.
+  if (mode_ == recording::memory_mode::results)
+    commands_under_way_.store(true, std::memory_order_relaxed);
+  if (!commands_under_way_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   if (mode_ == recording::memory_mode::results || !watched_.set_aside())
     note_changes(call, recording::memory_is_after_call);

@@ -81,6 +81,8 @@ class compiler {
   std::unordered_map<uint32_t, uint32_t> thread_;    // of the trace → of the program
   std::vector<timed_call> times_;
   std::map<uint64_t, uint64_t> written_;  // by commands: address → end, apart from each other
+  std::vector<bool> unfinished_;          // by look of the survey
+  size_t next_look_ = 0;
 };
 
 result<program> compiler::run() {
@@ -90,6 +92,7 @@ result<program> compiler::run() {
   if (auto done = reserve_host_memory(); !done) return tl::unexpected(done.error());
   make_threads();
   name_slots();
+  unfinished_ = model::seen_unfinished(trace_, options_.selection.process, seen_.looks);
   recorded_calls calls(trace_, options_.selection);
   for (;;) {
     const auto next = calls.next();
@@ -154,6 +157,8 @@ result<void> compiler::add(const recorded_call& call) {
     if (const auto* name = call.inputs.find("name"); name != nullptr && !name->items.empty())
       extras.fetched_function = name->items.front().text();
   for (const auto& note : call.memory) {
+    // What commands may have been at work on is not what they made of it.
+    if (is_after_call(note) && unfinished_[next_look_++]) continue;
     // To see what the device makes of memory, what it has written is left as it is.
     if (options_.look_at_memory && is_written(note.address, note.bytes)) continue;
     if (auto done = add_memory(call, note, extras); !done) return done;
@@ -181,7 +186,8 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
                          .content = content->data(),
                          .bytes = std::min<uint64_t>(note.bytes, content->size()),
                          .patches = {}};
-  if (const auto place = seen_.book.find_memory(note.address, call.call.start_ns)) {
+  const uint64_t time_ns = call.time_of(note);
+  if (const auto place = seen_.book.find_memory(note.address, time_ns)) {
     const auto* owner = seen_.book.object_of(place->slot);
     const uint64_t room = owner == nullptr || owner->size_bytes < place->offset
                               ? 0
@@ -192,7 +198,7 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
     restore.host = image_.host_address(note.address);
     if (restore.host == nullptr) return {};
   }
-  restore.patches = image_.find_pointers({restore.content, restore.bytes}, call.call.start_ns);
+  restore.patches = image_.find_pointers({restore.content, restore.bytes}, time_ns);
   if (!restore.patches.empty()) {
     // The content is everybody's: patches go into a copy.
     std::byte* own = out_.images.take(restore.bytes);
@@ -202,8 +208,7 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
           own + (reinterpret_cast<std::byte*>(patch.place) - restore.content));
     restore.content = own;
   }
-  const bool is_after = (note.flags & recording::memory_is_after_call) != 0;
-  auto& list = is_after ? extras.memory_after : extras.memory_before;
+  auto& list = is_after_call(note) ? extras.memory_after : extras.memory_before;
   if (restore.bytes != 0) list.push_back(std::move(restore));
   return {};
 }

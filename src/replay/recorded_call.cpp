@@ -19,6 +19,14 @@ std::string missing_calls(uint64_t first, uint64_t until) {
 
 }  // namespace
 
+bool is_after_call(const trace::memory_note& note) {
+  return (note.flags & recording::memory_is_after_call) != 0;
+}
+
+uint64_t recorded_call::time_of(const trace::memory_note& note) const {
+  return is_after_call(note) ? call.end_ns() : call.start_ns;
+}
+
 recorded_calls::recorded_calls(const trace::trace_file& trace, call_selection selection)
     : trace_(trace), selection_(selection), reader_(trace) {}
 

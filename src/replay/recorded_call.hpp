@@ -19,7 +19,12 @@ struct recorded_call {
   std::vector<trace::memory_note> memory;
 
   uint64_t number() const { return trace::number_of(call.number); }
+  // When memory was looked at.
+  uint64_t time_of(const trace::memory_note& note) const;
 };
+
+// Whether memory was looked at when the call had returned.
+bool is_after_call(const trace::memory_note& note);
 
 // Which calls of a trace are meant.
 struct call_selection {

@@ -57,9 +57,11 @@ void surveyor::look_for_memory(const recorded_call& call) {
     if (book.find_memory(use.address, call.call.start_ns)) return;
     book.host().add(use.address, std::max(use.bytes, whole_image_bytes(call)));
   });
-  for (const auto& note : call.memory)
-    if (!book.find_memory(note.address, call.call.start_ns))
+  for (const auto& note : call.memory) {
+    if (!book.find_memory(note.address, call.time_of(note)))
       book.host().add(note.address, note.bytes);
+    if (is_after_call(note)) out_.looks.push_back({note.call, {note.address, note.bytes}});
+  }
 }
 
 uint64_t surveyor::whole_image_bytes(const recorded_call& call) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/unfinished_writes.hpp"
 #include "replay/address_book.hpp"
 #include "replay/recorded_call.hpp"
 
@@ -38,6 +39,8 @@ struct survey {
   std::map<uint32_t, uint32_t> maker;  // slot of an object → function that put it out first
   // By slot: how many bytes an image has at most.
   std::map<uint32_t, uint64_t> image_bytes;
+  // What was noted of memory when calls had returned.
+  std::vector<model::memory_look> looks;
   std::vector<deviation> deviations;
   requirements needs;
 };

@@ -111,7 +111,8 @@ class c_call_writer {
   }
   void note_device_writes(const replay::recorded_call& call);
   bool device_may_have_written(uint64_t address, uint64_t time_ns) const;
-  std::vector<shaped_text> memory_statements(uint64_t address, std::span<const std::byte> content);
+  std::vector<shaped_text> memory_statements(uint64_t begin, std::span<const std::byte> content,
+                                             uint64_t time_ns);
   std::string fill_text(const std::string& target, std::string_view stem,
                         std::span<const std::byte> content);
 

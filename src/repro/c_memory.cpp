@@ -108,8 +108,8 @@ bool c_call_writer::device_may_have_written(uint64_t address, uint64_t time_ns) 
 }
 
 std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
-                                                          std::span<const std::byte> content) {
-  const uint64_t time_ns = call_->call.start_ns;
+                                                          std::span<const std::byte> content,
+                                                          uint64_t time_ns) {
   std::vector<shaped_text> out;
   std::string stem = "host";
   if (const auto place = seen_.book.find_memory(begin, time_ns)) {
@@ -142,17 +142,18 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
                                                              moment when) {
   call_ = &call;
   const bool is_after = when == moment::after_call;
+  const uint64_t time_ns = is_after ? call.call.end_ns() : call.call.start_ns;
   std::vector<noted_memory> noted;
   for (const auto& note : call.memory) {
-    if (((note.flags & recording::memory_is_after_call) != 0) != is_after) continue;
+    if (replay::is_after_call(note) != is_after) continue;
     const bool before_wait = (note.flags & recording::memory_before_wait) != 0;
     const bool is_devices =
-        (is_after || before_wait) && device_may_have_written(note.address, call.call.start_ns);
+        (is_after || before_wait) && device_may_have_written(note.address, time_ns);
     if (is_devices && !compare_memory_) continue;
     const auto content = trace_.read_blob(note.content);
     if (!content) return fail("call {}: {}", call.number(), content.error().message);
     // Allocations may lie side by side: each has a statement of its own.
-    const auto place = seen_.book.find_memory(note.address, call.call.start_ns);
+    const auto place = seen_.book.find_memory(note.address, time_ns);
     const auto owner = place ? std::optional(place->slot) : std::nullopt;
     const bool goes_on = !noted.empty() && noted.back().is_devices == is_devices &&
                          noted.back().owner == owner &&
@@ -163,16 +164,16 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
   std::vector<shaped_text> out;
   for (const auto& each : noted) {
     if (!each.is_devices) {
-      const auto statements = memory_statements(each.address, each.content);
+      const auto statements = memory_statements(each.address, each.content, time_ns);
       out.insert(out.end(), statements.begin(), statements.end());
       continue;
     }
     text_ = {};
     needs_.helpers.insert("compare");
     const std::string file = files_.add("data", "recorded", ".bin", each.content);
-    out.push_back(text_.finish(
-        fmt::format("compare({}, load({}, {}), {});", address(each.address, call.call.start_ns),
-                    c_string(file), each.content.size(), each.content.size())));
+    out.push_back(
+        text_.finish(fmt::format("compare({}, load({}, {}), {});", address(each.address, time_ns),
+                                 c_string(file), each.content.size(), each.content.size())));
   }
   return out;
 }

@@ -341,12 +341,12 @@ tl::unexpected<failure> program_writer::too_large(
 }
 
 std::string program_writer::opening_comment() const {
-  std::string out = fmt::format(
-      "/* Makes {} Level Zero calls on {} as a program was recorded to make them.\n"
-      " * Symptom: {}\n",
-      outline_.size(),
-      threads_.size() == 1 ? "one thread" : fmt::format("{} threads", threads_.size()),
-      model::to_text(options_.symptom));
+  std::string out =
+      fmt::format("/* Makes {} Level Zero calls on {} as a program was recorded to make them.\n",
+                  outline_.size(),
+                  threads_.size() == 1 ? "one thread" : fmt::format("{} threads", threads_.size()));
+  if (!std::holds_alternative<model::no_symptom>(options_.symptom))
+    out += fmt::format(" * Symptom: {}\n", model::to_text(options_.symptom));
   for (const auto& each : out_.symptom_calls)
     out += fmt::format(" *   call {} {} took {}\n", each.number, each.function,
                        time_text(each.duration_ns));

@@ -127,6 +127,10 @@ class readme_writer {
   void symptom() {
     line("# A reproducer in pure Level Zero");
     line();
+    if (std::holds_alternative<model::no_symptom>(facts_.symptom)) {
+      line("The recorded calls; nothing in the recording looked like a symptom.");
+      return;
+    }
     line("Symptom: `{}`", model::to_text(facts_.symptom));
     line();
     if (!facts_.reason.empty()) line("In the recording, {}.", facts_.reason);

@@ -86,7 +86,7 @@ int replay(const replay_options& options) {
   if (!options.symptom.empty()) {
     const auto wanted = model::parse_symptom(options.symptom);
     if (!wanted) return complain("replay", wanted.error(), exit_usage);
-    report.symptom = *wanted;
+    if (!std::holds_alternative<model::no_symptom>(*wanted)) report.symptom = *wanted;
   }
   const auto opened = trace::open_trace(options.trace);
   if (!opened) return complain("replay", opened.error(), exit_could_not_run);

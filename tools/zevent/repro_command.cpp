@@ -35,16 +35,16 @@ result<model::found_symptom> symptom_of(const repro_options& options,
   }
   auto found = model::find_symptom(trace, process);
   if (!found) return tl::unexpected(found.error());
-  if (!*found)
-    return fail(
-        "nothing in this recording looks like a symptom; say what you want to see again "
-        "with --symptom 'CALL>DURATION' or --symptom 'CALL result=NAME'");
-  return **found;
+  return found->value_or(model::found_symptom{model::no_symptom{}, 0, ""});
 }
 
-// Zero when the reproducer shows the symptom by the recorded calls and no others.
+bool is_none(const model::symptom& symptom) {
+  return std::holds_alternative<model::no_symptom>(symptom);
+}
+
+// Zero when the reproducer shows the symptom, if there is one, by the recorded calls and no others.
 int verify(const repro_options& options, const trace::trace_file& trace,
-           const replay::call_selection& selection) {
+           const replay::call_selection& selection, const model::symptom& symptom) {
   const auto files = launch::find_installation();
   if (!files) return complain("repro", files.error(), exit_could_not_run);
   repro::verification_options verifying;
@@ -59,6 +59,10 @@ int verify(const repro_options& options, const trace::trace_file& trace,
   } else {
     fmt::print("the reproducer's calls are not those of the recording:\n");
     for (const auto& each : verified->deviations) fmt::print("  {}\n", each);
+  }
+  if (is_none(symptom)) {
+    fmt::print("verified: {}\n", verified->deviations.empty() ? "same calls" : "other calls");
+    return verified->deviations.empty() ? 0 : 1;
   }
   fmt::print("verified: {}\n", verified->symptom_is_shown ? "same symptom" : "no symptom");
   return verified->symptom_is_shown && verified->deviations.empty() ? 0 : 1;
@@ -88,13 +92,18 @@ int repro(const repro_options& options) {
   const auto written = repro::write_project(options.output, *program, trace, facts);
   if (!written) return complain("repro", written.error(), exit_could_not_run);
 
-  fmt::print("symptom {}{}{}\n", model::to_text(symptom->what), symptom->why.empty() ? "" : ": ",
-             symptom->why);
+  if (is_none(symptom->what) && options.symptom.empty())
+    fmt::print(
+        "nothing in this recording looks like a symptom; --symptom 'CALL>DURATION' or\n"
+        "--symptom 'CALL result=NAME' says what the reproducer is to look for\n");
+  else
+    fmt::print("symptom {}{}{}\n", model::to_text(symptom->what), symptom->why.empty() ? "" : ": ",
+               symptom->why);
   fmt::print("{} calls as {} statements in {}/\n", program->calls, program->statements,
              options.output);
   for (const auto& each : program->deviations)
     fmt::print("not as recorded: call {}: {}\n", each.call, each.what);
-  return options.verify ? verify(options, trace, writing.selection) : 0;
+  return options.verify ? verify(options, trace, writing.selection, symptom->what) : 0;
 }
 
 }  // namespace
@@ -106,9 +115,10 @@ action declare_repro(CLI::App& line) {
       "loader, with the kernels and data it uses and a README to attach to a bug report.");
   line.add_option("trace", options->trace, "the recording")->required();
   line.add_option("-o,--output", options->output, "the folder to write")->capture_default_str();
-  line.add_option("--symptom", options->symptom,
-                  "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory; "
-                  "found in the recording if not given");
+  line.add_option(
+      "--symptom", options->symptom,
+      "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, none; "
+      "found in the recording if not given");
   line.add_option("--until", options->until, "leave out what comes after that call");
   line.add_option("--process", options->process, "which process, where several were recorded");
   line.add_flag("--verify", options->verify,

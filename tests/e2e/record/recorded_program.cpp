@@ -42,6 +42,7 @@ void fork_a_child() {
   }
   int status = 0;
   waitpid(child, &status, 0);
+  if (status != 0) std::exit(1);
 }
 
 }  // namespace

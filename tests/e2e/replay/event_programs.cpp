@@ -10,7 +10,7 @@ void event_chain() {
   const machine m;
   const auto pool = m.pool();
   const auto list = m.immediate();
-  char* memory = m.device_memory(4 * page);
+  char* memory = m.shared_memory(4 * page);
   ze_event_handle_t before = nullptr;
   for (uint32_t i = 0; i < 4; ++i) {
     const auto next = event(pool, i, ZE_EVENT_SCOPE_FLAG_DEVICE);
@@ -29,7 +29,7 @@ void event_reset() {
   const machine m;
   const auto done = event(m.pool());
   const auto list = m.immediate();
-  char* memory = m.device_memory();
+  char* memory = m.shared_memory();
   for (uint32_t i = 0; i < 3; ++i) {
     fill(list, memory, i, page, done);
     wait(done);
@@ -46,7 +46,7 @@ void host_signal() {
   const auto pool = m.pool();
   const auto go = event(pool), done = event(pool, 1);
   const auto list = m.immediate();
-  fill(list, m.device_memory(), 2, page, done, {go});
+  fill(list, m.shared_memory(), 2, page, done, {go});
   MUST(zeEventHostSignal(go));
   wait(done);
   finish(list);
@@ -71,7 +71,7 @@ void polling() {
   const machine m;
   const auto done = event(m.pool());
   const auto list = m.immediate();
-  fill(list, m.device_memory(), 2, page, done);
+  fill(list, m.shared_memory(), 2, page, done);
   while (zeEventQueryStatus(done) == ZE_RESULT_NOT_READY) {
   }
   finish(list);
@@ -85,8 +85,8 @@ void kernel_timestamps() {
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   char* memory = m.host_memory();
   const size_t offsets[] = {0, 512};
-  fill(list, m.device_memory(), 1, page, events[0]);
-  fill(list, m.device_memory(), 2, page, events[1]);
+  fill(list, m.shared_memory(), 1, page, events[0]);
+  fill(list, m.shared_memory(), 2, page, events[1]);
   MUST(zeCommandListAppendQueryKernelTimestamps(list, 2, events, memory, offsets, nullptr, 0,
                                                 nullptr));
   MUST(zeCommandListAppendWriteGlobalTimestamp(list, reinterpret_cast<uint64_t*>(memory + 1024),
@@ -102,7 +102,7 @@ void mapped_timestamps() {
       m.pool(1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP);
   const auto done = event(pool);
   const auto list = m.immediate();
-  fill(list, m.device_memory(), 1, page, done);
+  fill(list, m.shared_memory(), 1, page, done);
   wait(done);
   uint32_t count = 0;
   MUST(zeEventQueryKernelTimestampsExt(done, m.device, &count, nullptr));
@@ -126,7 +126,7 @@ void counter_events() {
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   const auto other = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   const auto one = m.counter_event(), two = m.counter_event();
-  char* memory = m.device_memory(2 * page);
+  char* memory = m.shared_memory(2 * page);
   for (uint32_t i = 0; i < 3; ++i) {
     fill(list, memory, i, page, one);
     copy(other, memory + page, memory, page, two, {one});
@@ -140,7 +140,7 @@ void counter_event_of_regular_list() {
   const machine m;
   const auto list = m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER);
   const auto done = m.counter_event();
-  fill(list, m.device_memory(), 4, page, done);
+  fill(list, m.shared_memory(), 4, page, done);
   MUST(zeCommandListClose(list));
   const auto queue = m.queue();
   for (int i = 0; i < 2; ++i) {
@@ -158,7 +158,7 @@ void counter_event_pool() {
           ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE};
   const auto done = event(m.pool(2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, &next));
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
-  fill(list, m.device_memory(), 4, page, done);
+  fill(list, m.shared_memory(), 4, page, done);
   wait(done);
 }
 
@@ -184,7 +184,7 @@ void counter_event_by_name() {
   ze_event_handle_t done = nullptr;
   MUST(create(m.context, m.device, &desc, &done));
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
-  fill(list, m.device_memory(), 4, page, done);
+  fill(list, m.shared_memory(), 4, page, done);
   uint64_t value = 0, address = 0;
   MUST(address_of(done, &value, &address));
   wait(done);
@@ -200,13 +200,13 @@ void external_counter() {
   const auto done = m.counter_event(0, &next);
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   counter[0] = 3;
-  copy(list, m.device_memory(), counter, 64, nullptr, {done});
+  copy(list, m.shared_memory(), counter, 64, nullptr, {done});
   finish(list);
 }
 
 void aggregate_counter() {
   const machine m;
-  auto* counter = reinterpret_cast<uint64_t*>(m.device_memory());
+  auto* counter = reinterpret_cast<uint64_t*>(m.shared_memory());
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   const auto other = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   fill(list, counter, 0, 64);
@@ -215,7 +215,7 @@ void aggregate_counter() {
       ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC, nullptr, counter, 1,
       2};
   const auto done = m.counter_event(0, &next);
-  char* memory = m.device_memory(2 * page);
+  char* memory = m.shared_memory(2 * page);
   fill(list, memory, 1, page, done);
   fill(other, memory + page, 2, page, done);
   wait(done);
@@ -242,7 +242,7 @@ void ipc_counter_event_of_its_own() {
   const machine m;
   const auto done = m.counter_event(ZE_EVENT_COUNTER_BASED_FLAG_IPC);
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
-  fill(list, m.device_memory(), 4, page, done);
+  fill(list, m.shared_memory(), 4, page, done);
   ze_ipc_event_counter_based_handle_t handle{};
   MUST(zeEventCounterBasedGetIpcHandle(done, &handle));
   ze_event_handle_t opened = nullptr;

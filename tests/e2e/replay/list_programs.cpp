@@ -8,7 +8,7 @@ namespace {
 
 // From the host to the device and back, by lists of one kind.
 void there_and_back(const machine& m, ze_command_list_handle_t list, bool needs_barrier) {
-  char* there = m.device_memory();
+  char* there = m.shared_memory();
   char* from = m.host_memory();
   char* back = m.host_memory();
   std::memset(from, 'a', page);
@@ -57,7 +57,7 @@ void immediate_in_order_list() {
 void relaxed_lists() {
   const machine m;
   const auto list = m.list(ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING);
-  char* memory = m.device_memory(2 * page);
+  char* memory = m.shared_memory(2 * page);
   fill(list, memory, 1);
   fill(list, memory + page, 2);
   MUST(zeCommandListClose(list));
@@ -99,7 +99,7 @@ void reset_list() {
   const machine m;
   const auto queue = m.queue();
   const auto list = m.list();
-  char* memory = m.device_memory();
+  char* memory = m.shared_memory();
   for (uint32_t i = 0; i < 3; ++i) {
     fill(list, memory, i);
     MUST(zeCommandListClose(list));
@@ -112,7 +112,7 @@ void reset_list() {
 void several_lists_at_once() {
   const machine m;
   const auto queue = m.queue();
-  char* memory = m.device_memory(3 * page);
+  char* memory = m.shared_memory(3 * page);
   std::vector<ze_command_list_handle_t> lists;
   for (uint32_t i = 0; i < 3; ++i) {
     lists.push_back(m.list());
@@ -129,7 +129,7 @@ void several_queues() {
   const auto filled = event(pool);
   const auto first = m.queue(), second = m.queue();
   const auto one = m.list(), other = m.list();
-  char* memory = m.device_memory(2 * page);
+  char* memory = m.shared_memory(2 * page);
   fill(one, memory, 7, page, filled);
   copy(other, memory + page, memory, page, nullptr, {filled});
   MUST(zeCommandListClose(one));
@@ -147,7 +147,7 @@ void fences() {
   ze_fence_handle_t fence = nullptr;
   MUST(zeFenceCreate(queue, &desc, &fence));
   const auto list = m.list();
-  fill(list, m.device_memory(), 3);
+  fill(list, m.shared_memory(), 3);
   MUST(zeCommandListClose(list));
   for (int i = 0; i < 2; ++i) {
     execute(queue, list, fence);
@@ -163,7 +163,7 @@ void lists_in_immediate_list() {
   const auto pool = m.pool();
   const auto before = event(pool), after = event(pool, 1);
   auto list = m.list();
-  char* memory = m.device_memory(2 * page);
+  char* memory = m.shared_memory(2 * page);
   fill(list, memory, 5);
   MUST(zeCommandListClose(list));
   const auto immediate = m.immediate();
@@ -179,7 +179,7 @@ void barriers_with_ranges() {
   const auto pool = m.pool();
   const auto done = event(pool);
   const auto list = m.immediate();
-  char* memory = m.device_memory(2 * page);
+  char* memory = m.shared_memory(2 * page);
   const size_t sizes[] = {page, 64};
   const void* ranges[] = {memory, memory + page};
   fill(list, memory, 6);
@@ -193,7 +193,7 @@ void two_threads() {
   const machine m;
   const auto work = [&](uint32_t number) {
     const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
-    char* memory = m.device_memory(2 * page);
+    char* memory = m.shared_memory(2 * page);
     for (uint32_t i = 0; i < 20; ++i) {
       fill(list, memory, number + i);
       copy(list, memory + page, memory);
@@ -235,7 +235,7 @@ void waiting_thread() {
   const auto pool = m.pool();
   const auto done = event(pool);
   const auto list = m.immediate();
-  char* memory = m.device_memory(64 * page);
+  char* memory = m.shared_memory(64 * page);
   std::thread waiter([&] {
     wait(done);
     MUST(zeEventHostReset(done));

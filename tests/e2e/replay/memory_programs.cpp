@@ -71,7 +71,7 @@ void region_3d() {
 void region_from_plain_memory() {
   const machine m;
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
-  char* to = m.device_memory();
+  char* to = m.shared_memory();
   std::vector<char> from(64 * 64, 'r');
   const ze_copy_region_t region = {4, 4, 0, 16, 16, 0};
   MUST(zeCommandListAppendMemoryCopyRegion(list, to, &region, 64, 0, from.data(), &region, 64, 0,
@@ -82,7 +82,7 @@ void region_from_plain_memory() {
 void fills() {
   const machine m;
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
-  char* memory = m.device_memory(8 * page);
+  char* memory = m.shared_memory(8 * page);
   const uint8_t pattern[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   for (size_t bytes = 1; bytes <= 64; bytes *= 2)
     MUST(zeCommandListAppendMemoryFill(list, memory + 64 * bytes, pattern, bytes, 64 * bytes,
@@ -97,7 +97,7 @@ void several_contexts() {
   MUST(zeContextCreate(m.driver, &desc, &other.context));
   for (const machine* each : {&m, static_cast<const machine*>(&other)}) {
     const auto list = each->immediate();
-    fill(list, each->device_memory(), 1);
+    fill(list, each->shared_memory(), 1);
     finish(list);
   }
   MUST(zeContextDestroy(other.context));
@@ -110,7 +110,7 @@ void reused_handles() {
   for (uint32_t i = 0; i < 6; ++i) {
     const auto pool = m.pool(2);
     const auto done = event(pool, i % 2);
-    char* memory = m.device_memory(page * (1 + i % 3));
+    char* memory = m.shared_memory(page * (1 + i % 3));
     fill(list, memory, i, page, done);
     wait(done);
     MUST(zeMemFree(m.context, memory));

@@ -30,6 +30,12 @@ machine::machine() {
   MUST(zeContextCreate(driver, &desc, &context));
 }
 
+void maybe(ze_result_t result) {
+  if (result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY ||
+      result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)
+    must(result, "a call that may be refused");
+}
+
 void die_soon() {
   std::signal(SIGALRM, SIG_DFL);
   itimerval soon = {};

@@ -44,8 +44,9 @@ program_list blocking_programs();
 // Ends the program with a message unless the call succeeded.
 void must(ze_result_t result, const char* what);
 #define MUST(call) ::rule_programs::must((call), #call)
-// For calls that are wrong: the driver may refuse them or not.
-inline void maybe(ze_result_t) {}
+// For calls that are wrong: the driver may refuse them or not. A device that is lost or memory that
+// has run out is no refusal and ends the program.
+void maybe(ze_result_t result);
 
 // The process is killed in a moment, in whatever call it then is.
 void die_soon();

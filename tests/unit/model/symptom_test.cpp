@@ -18,7 +18,7 @@ bool shown_by(const char* text, const call_facts& call) {
 TEST(symptom, every_form_survives_being_written_and_read_again) {
   for (const char* text : {"zeEventQueryStatus>100us", "230>1ms", "ze*>1500ns", "zeInit>2s",
                            "zeMemAllocDevice result=ERROR_OUT_OF_DEVICE_MEMORY", "hang", "crash",
-                           "crash=SIGSEGV", "crash=40", "exit=3", "memory"}) {
+                           "crash=SIGSEGV", "crash=40", "exit=3", "memory", "none"}) {
     const auto parsed = parse_symptom(text);
     ASSERT_TRUE(parsed) << text << ": " << parsed.error().message;
     EXPECT_EQ(to_text(*parsed), text);

@@ -1,0 +1,203 @@
+"""Sweeps faults over every example and every program of the tests.
+
+    sweep_every_program.py BUILD [--runs N] [--faults A,B] [--only REGEX] [--recorded] [--timeout S]
+
+BUILD is the build folder. Each program runs plainly once, then with each fault at its first
+occasion, its second, and so on, until none is left or N runs are made. A run is bad when it crashes,
+hangs, or is complained about by a sanitizer. It is listed when it ended as if nothing had happened
+although its program looks at every result. --recorded runs each under `zevent record`, and has
+`check`, `summary`, `replay` and `repro` read what was recorded; they may not crash or hang either.
+Exit status: 0 when no run was bad.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+FAULTS = ["out-of-host-memory", "out-of-device-memory", "device-lost"]
+FIRST = {"device-lost": 0}
+# Two devices, or what else a program needs to end well.
+ENVIRONMENT = {"rule_programs 3 ": {"ZEVENT_DEVICES": "2"}, "rule_programs 23 ": {"ZEVENT_DEVICES": "2"}}
+
+
+def examples(build):
+    """The examples in all their ways, wrong ones too."""
+    ways = {
+        "early_signal_copy": ["all-but-first", "last", "library"],
+        "missing_barrier": ["wrong", "right"],
+        "reset_race": ["wrong", "right"],
+        "counter_wrong_list": ["wrong", "right"],
+    }
+    for file in sorted((build / "examples").iterdir()):
+        if not os.access(file, os.X_OK) or file.is_dir() or file.name.startswith("ipc_"):
+            continue
+        for way in ways.get(file.name, [None]):
+            yield [str(file)] + ([way] if way else [])
+    pair = [str(build / "examples" / name) for name in ("ipc_producer", "ipc_consumer")]
+    script = pathlib.Path(__file__).parents[1] / "events" / "ipc_example_test.py"
+    yield [sys.executable, str(script), str(build / "bin" / "zevent"), "direct"] + pair
+
+
+def small_programs(build):
+    program = str(build / "tests" / "small_programs")
+    for source in sorted((pathlib.Path(__file__).parents[1] / "replay").glob("*.cpp")):
+        for name in re.findall(r'^    {"([a-z0-9_]+)", [a-z0-9_]+},$', source.read_text(), re.M):
+            yield [program, name]
+
+
+def rule_programs(build):
+    program = str(build / "tests" / "rule_programs")
+    run = [str(build / "bin" / "zevent"), "run", "--way", "direct", "--", program, "--list"]
+    for line in subprocess.run(run, stdout=subprocess.PIPE, text=True).stdout.splitlines():
+        name, *forms = line.split()
+        for form in forms:
+            yield [program, name, form]
+
+
+def other_programs(build):
+    tests = build / "tests"
+    for deed in ("calls", "threads", "fork", "exec"):
+        yield [str(tests / "recorded_program"), deed, "calls"]
+    for binary in ("events_device_tests", "ipc_event_tests"):
+        listed = subprocess.run(
+            [str(tests / binary), "--gtest_list_tests"], stdout=subprocess.PIPE, text=True
+        ).stdout
+        suite = ""
+        for line in listed.splitlines():
+            if not line.startswith(" "):
+                suite = line.split()[0] if line.split() else ""
+            elif suite.endswith("."):
+                yield [str(tests / binary), "--gtest_filter=" + suite + line.split()[0]]
+
+
+def name_of(command):
+    words = [pathlib.Path(each).name for each in command]
+    return " ".join(words[1:2] if words[0].startswith("python") else words)
+
+
+class Ending:
+    def __init__(self, command, environment, timeout):
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                command,
+                env=dict(os.environ, **environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                self.status, self.hung = process.wait(timeout), False
+            except subprocess.TimeoutExpired:
+                self.status, self.hung = 0, True
+            try:
+                os.killpg(process.pid, signal.SIGKILL)  # also what it left behind
+            except ProcessLookupError:
+                pass
+            process.wait()
+            output.seek(0)
+            self.output = output.read().decode(errors="replace")
+        if self.status > 128:  # as a shell says it
+            self.status = 128 - self.status
+
+    def bad(self, plain):
+        """What is wrong with it, or nothing."""
+        if self.hung:
+            return "" if plain.hung else "hung"
+        if "Sanitizer" in self.output and "Sanitizer" not in plain.output:
+            return "sanitizer"
+        if self.status < 0 and self.status != plain.status:
+            return f"signal {-self.status}"
+        return ""
+
+
+class Sweep:
+    def __init__(self, options):
+        self.build = options.build.resolve()
+        self.zevent = str(self.build / "bin" / "zevent")
+        self.options = options
+        self.total = {"programs": 0, "runs": 0, "error": 0, "unnoticed": 0, "bad": 0}
+
+    def start(self, command, trace):
+        if not self.options.recorded:
+            return [self.zevent, "run", "--way", "direct", "--"] + command
+        return [self.zevent, "record", "--driver", "software", "-o", trace, "--"] + command
+
+    def read(self, trace, environment):
+        """What the verbs that read a trace do wrong."""
+        folder = trace + ".repro"
+        for verb in (["check"], ["summary"], ["replay", "--timeout", "5s"], ["repro", "-o", folder]):
+            ending = Ending([self.zevent, *verb, trace], environment, self.options.timeout)
+            if ending.hung or ending.status < 0 or "Sanitizer" in ending.output:
+                return f"{verb[0]}: {ending.output[-600:]}"
+            if verb[0] == "replay" and "ended by signal" in ending.output:
+                return f"replay: {ending.output[-600:]}"
+        return ""
+
+    def program(self, command, folder):
+        name = name_of(command)
+        environment = {}
+        for start, more in ENVIRONMENT.items():
+            if name.startswith(start):
+                environment = more
+        trace = os.path.join(folder, "t.zev")
+        note = os.path.join(folder, "note")
+        plain = Ending(self.start(command, trace), environment, self.options.timeout)
+        self.total["programs"] += 1
+        for fault in self.options.faults:
+            counts = {"error": 0, "unnoticed": [], "bad": 0}
+            runs = 0
+            for run in range(self.options.runs):
+                number = FIRST.get(fault, 1) + run
+                open(note, "w").close()
+                more = {"ZEVENT_FAULTS": f"{fault}:{number}", "ZEVENT_FAULT_NOTE": note}
+                ending = Ending(self.start(command, trace), dict(environment, **more), self.options.timeout)
+                struck = os.path.getsize(note) > 0
+                bad = ending.bad(plain)
+                if not struck and not bad:
+                    break
+                runs += 1
+                if not bad and self.options.recorded and os.path.exists(trace):
+                    bad = self.read(trace, environment)
+                    if os.path.exists(trace):
+                        os.remove(trace)
+                if bad:
+                    counts["bad"] += 1
+                    print(f"BAD {name}: {fault}:{number}: {bad}\n{ending.output[-1500:]}", flush=True)
+                elif ending.status != 0:
+                    counts["error"] += 1
+                else:
+                    counts["unnoticed"].append(number)
+            self.total["runs"] += runs
+            self.total["error"] += counts["error"]
+            self.total["unnoticed"] += len(counts["unnoticed"])
+            self.total["bad"] += counts["bad"]
+            unnoticed = f", unnoticed {counts['unnoticed']}" if counts["unnoticed"] else ""
+            print(f"{name}: {fault}: {runs} runs, {counts['error']} errors{unnoticed}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--faults", type=lambda text: text.split(","), default=FAULTS)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--recorded", action="store_true")
+    parser.add_argument("--timeout", type=float, default=30)
+    sweep = Sweep(parser.parse_args())
+    with tempfile.TemporaryDirectory() as folder:
+        for group in (examples, small_programs, rule_programs, other_programs):
+            for command in group(sweep.build):
+                if re.search(sweep.options.only, name_of(command)):
+                    sweep.program(command, folder)
+    print(", ".join(f"{count} {what}" for what, count in sweep.total.items()))
+    return 1 if sweep.total["bad"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
