@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
 
 #include "base/environment.hpp"
 #include "driver/affinity_mask.hpp"
@@ -31,10 +32,17 @@ uint64_t machine_memory_bytes() {
 
 device::device(driver& owner, uint32_t index) : driver_(owner), index_(index) {
   const uint64_t count = read_environment_number("ZEVENT_SUBDEVICES", 0, 0, 16);
+  // Memory may run out on the way: what was made until then goes again.
+  std::vector<std::unique_ptr<device>> made;
   for (uint32_t i = 0; i < count; ++i) {
-    if (affinity_mask::of_environment().shows(index, i))
-      subdevices_.push_back(new device(*this, i));
+    if (affinity_mask::of_environment().shows(index, i)) made.emplace_back(new device(*this, i));
   }
+  subdevices_.reserve(made.size());
+  for (auto& each : made) subdevices_.push_back(each.release());
+}
+
+device::~device() {
+  for (device* each : subdevices_) delete each;
 }
 
 device::device(device& root, uint32_t subdevice_index)

@@ -25,6 +25,7 @@ class device : public object_of<device, object_kind::device> {
  public:
   // A root device with as many sub-devices as ZEVENT_SUBDEVICES says.
   device(driver& owner, uint32_t index);
+  ~device();
 
   driver& owner_driver() const { return driver_; }
   // Position among the root devices, of itself or of its root.
@@ -57,7 +58,7 @@ class device : public object_of<device, object_kind::device> {
   device* const root_ = nullptr;
   const uint32_t index_;
   const uint32_t subdevice_index_ = 0;
-  std::vector<device*> subdevices_;  // never destroyed, like all devices
+  std::vector<device*> subdevices_;  // its own
   const device_clock clock_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "base/checked_cast.hpp"
@@ -34,12 +35,17 @@ driver& driver::instance() {
 
 driver::driver() {
   const auto count = checked_cast<uint32_t>(read_environment_number("ZEVENT_DEVICES", 1, 1, 16));
+  // Memory may run out on the way: what was made until then goes again.
+  std::vector<std::unique_ptr<device>> made;
   for (uint32_t i = 0; i < count; ++i) {
-    if (affinity_mask::of_environment().shows(i)) devices_.push_back(new device(*this, i));
+    if (affinity_mask::of_environment().shows(i))
+      made.push_back(std::make_unique<device>(*this, i));
   }
   // There is a context, and it has a device, even if the mask names none.
-  if (devices_.empty()) devices_.push_back(new device(*this, 0));
+  if (made.empty()) made.push_back(std::make_unique<device>(*this, 0));
+  for (const auto& each : made) devices_.push_back(each.get());
   default_context_ = new context(*this, devices_);
+  for (auto& each : made) (void)each.release();
 }
 
 ze_driver_uuid_t driver::uuid() const {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <unordered_map>
 
@@ -60,6 +61,8 @@ class compiler {
   result<void> add(const recorded_call& call);
   result<void> add_memory(const recorded_call& call, const trace::memory_note& note,
                           call_extras& extras);
+  void add_counter(const recorded_call& call, const model::host_counter_write& write,
+                   call_extras& extras);
   void note_writes(const recorded_call& call);
   bool is_written(uint64_t address, uint64_t bytes) const;
   void take_turns();
@@ -163,6 +166,9 @@ result<void> compiler::add(const recorded_call& call) {
     if (options_.look_at_memory && is_written(note.address, note.bytes)) continue;
     if (auto done = add_memory(call, note, extras); !done) return done;
   }
+  const auto counters = seen_.host_counters.equal_range(call.number());
+  for (auto each = counters.first; each != counters.second; ++each)
+    add_counter(call, each->second, extras);
   if (options_.look_at_memory) note_writes(call);
 
   const bool has_extras = !extras.memory_before.empty() || !extras.memory_after.empty() ||
@@ -211,6 +217,23 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
   auto& list = is_after_call(note) ? extras.memory_after : extras.memory_before;
   if (restore.bytes != 0) list.push_back(std::move(restore));
   return {};
+}
+
+// What the host wrote to the storage of a counter while a command waited for it was not recorded,
+// but it must have been there when the wait was over.
+void compiler::add_counter(const recorded_call& call, const model::host_counter_write& write,
+                           call_extras& extras) {
+  const auto place = seen_.book.find_memory(write.address, call.call.start_ns);
+  if (!place || write.address % sizeof(uint64_t) != 0) return;
+  const auto* owner = seen_.book.object_of(place->slot);
+  if (owner == nullptr || owner->size_bytes < place->offset + sizeof(uint64_t)) return;
+  std::byte* content = out_.images.take(sizeof(uint64_t));
+  std::memcpy(content, &write.value, sizeof(uint64_t));
+  extras.memory_before.push_back({.device = *place,
+                                  .content = content,
+                                  .bytes = sizeof(uint64_t),
+                                  .patches = {},
+                                  .at_least = true});
 }
 
 void compiler::note_writes(const recorded_call& call) {

@@ -190,6 +190,15 @@ void player::patch_content(const memory_restore& memory) {
 void player::restore(const memory_restore& memory) {
   std::byte* target = locate(memory);
   if (target == nullptr) return;
+  if (memory.at_least) {
+    uint64_t wanted = 0;
+    std::memcpy(&wanted, memory.content, sizeof(wanted));
+    // Release, for whoever waits for the number.
+    const std::atomic_ref<uint64_t> counter(*reinterpret_cast<uint64_t*>(target));
+    if (counter.load(std::memory_order_relaxed) < wanted)
+      counter.store(wanted, std::memory_order_release);
+    return;
+  }
   if (std::memcmp(target, memory.content, memory.bytes) != 0)
     std::memcpy(target, memory.content, memory.bytes);
 }

@@ -49,6 +49,7 @@ struct memory_restore {
   std::byte* content = nullptr;
   uint64_t bytes = 0;
   std::vector<pointer_patch> patches;
+  bool at_least = false;  // a number of 8 bytes, which may be greater already
 };
 
 // Memory that is looked at while the replay runs: a hash of every piece of it goes into the

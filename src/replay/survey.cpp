@@ -105,7 +105,7 @@ void surveyor::look_at_inputs(const recorded_call& call, const value& v) {
                               v.origin != nullptr ? v.origin->name : "a function"));
   } else if (v.form == value_form::record && is_opaque(*v.structure) && !v.items.empty() &&
              !out_.book.find_opaque(v.items.front().bytes)) {
-    deviate(call, "it opens an IPC handle of another process");
+    deviate(call, "it opens an IPC handle that no call of this process put out");
   }
   const bool lacks_content = v.form == value_form::pointer && v.bits != 0 && v.items.empty() &&
                              v.origin != nullptr && v.origin->way == api::direction::in &&
@@ -152,6 +152,17 @@ void surveyor::look_at_needs(const recorded_call& call) {
   }
 }
 
+// Only where there are counter-based events to look for.
+void find_host_counters(const trace::trace_file& trace, const call_selection& selection,
+                        survey& out) {
+  const auto makes_counters = [&](uint32_t function) {
+    return trace.model().functions[function].name.find("CounterBased") != std::string_view::npos;
+  };
+  if (std::none_of(out.functions.begin(), out.functions.end(), makes_counters)) return;
+  for (const auto& each : model::find_host_counter_writes(trace, selection.process))
+    out.host_counters.emplace(trace::number_of(each.before), each);
+}
+
 void count_devices(const trace::trace_file& trace, const call_selection& selection, survey& out) {
   for (const auto& each : trace.objects().all()) {
     if (each.handle.process != selection.process ||
@@ -179,6 +190,7 @@ result<survey> survey_calls(const trace::trace_file& trace, call_selection selec
   out.book.host().settle();
   if (out.calls == 0) return fail("there are no calls to replay");
   count_devices(trace, selection, out);
+  find_host_counters(trace, selection, out);
   return out;
 }
 

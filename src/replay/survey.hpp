@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/host_counters.hpp"
 #include "model/unfinished_writes.hpp"
 #include "replay/address_book.hpp"
 #include "replay/recorded_call.hpp"
@@ -41,6 +42,8 @@ struct survey {
   std::map<uint32_t, uint64_t> image_bytes;
   // What was noted of memory when calls had returned.
   std::vector<model::memory_look> looks;
+  // Before which calls the host must have written to external counters, by call number.
+  std::multimap<uint64_t, model::host_counter_write> host_counters;
   std::vector<deviation> deviations;
   requirements needs;
 };

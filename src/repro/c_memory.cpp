@@ -162,6 +162,15 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
     noted.back().content.insert(noted.back().content.end(), content->begin(), content->end());
   }
   std::vector<shaped_text> out;
+  if (!is_after) {
+    // Noted by nobody, but it must have been there when the wait was over.
+    const auto counters = seen_.host_counters.equal_range(call.number());
+    for (auto each = counters.first; each != counters.second; ++each) {
+      const auto statements = memory_statements(
+          each->second.address, std::as_bytes(std::span(&each->second.value, 1)), time_ns);
+      out.insert(out.end(), statements.begin(), statements.end());
+    }
+  }
   for (const auto& each : noted) {
     if (!each.is_devices) {
       const auto statements = memory_statements(each.address, each.content, time_ns);

@@ -12,6 +12,7 @@
 #include "replay/needs.hpp"
 #include "replay/recorded_environment.hpp"
 #include "replay/replay_report.hpp"
+#include "replay/shared_handles.hpp"
 #include "trace/call_filter.hpp"
 #include "trace/open_trace.hpp"
 
@@ -52,6 +53,20 @@ bool say_what_lacks(const replay::program& program, const std::vector<std::strin
   for (const auto& each : unmet) fmt::print(stderr, "  {}\n", each);
   if (!options.anyway) fmt::print(stderr, "'--anyway' replays it all the same\n");
   return options.anyway;
+}
+
+// Prints what other processes have a part in; false when that is a reason to stop.
+bool say_what_is_shared(const trace::trace_file& trace, uint32_t process,
+                        const replay_options& options) {
+  const auto handles = replay::find_shared_handles(trace, process);
+  if (!handles) return true;  // whoever reads the calls says what is wrong with them
+  const auto shared =
+      replay::describe_sharing(trace, process, *handles, options.until.value_or(UINT64_MAX));
+  for (const auto& each : shared.notes) fmt::print(stderr, "zevent: replay: {}\n", each);
+  for (const auto& each : shared.hindrances) fmt::print(stderr, "zevent: replay: {}\n", each);
+  if (shared.hindrances.empty() || options.anyway) return true;
+  fmt::print(stderr, "'--anyway' replays it all the same\n");
+  return false;
 }
 
 replay::rule_words words_of(check::rule_id id) {
@@ -102,6 +117,7 @@ int replay(const replay_options& options) {
 
   const replay::compile_options compiling{{*process, options.until.value_or(UINT64_MAX)},
                                           options.free_threads};
+  if (!say_what_is_shared(trace, *process, options)) return exit_could_not_run;
   const auto program = replay::compile(trace, compiling);
   if (!program) return complain("replay", program.error(), exit_could_not_run);
 
@@ -174,7 +190,7 @@ action declare_replay(CLI::App& line) {
       ->check(CLI::IsMember({"recorded", "own"}))
       ->capture_default_str();
   line.add_option("--process", options->process, "which process, where several were recorded");
-  line.add_flag("--anyway", options->anyway, "also where the driver lacks what is needed");
+  line.add_flag("--anyway", options->anyway, "also where something that is needed lacks");
   return [options] { return replay(*options); };
 }
 

@@ -6,6 +6,7 @@
 #include "launch/installation.hpp"
 #include "model/symptom_search.hpp"
 #include "replay/recorded_environment.hpp"
+#include "replay/shared_handles.hpp"
 #include "repro/call_sequence.hpp"
 #include "repro/project.hpp"
 #include "repro/verification.hpp"
@@ -36,6 +37,19 @@ result<model::found_symptom> symptom_of(const repro_options& options,
   auto found = model::find_symptom(trace, process);
   if (!found) return tl::unexpected(found.error());
   return found->value_or(model::found_symptom{model::no_symptom{}, 0, ""});
+}
+
+// Fails where the calls need another process; says what is left out of what others do.
+result<void> say_what_is_shared(const trace::trace_file& trace, uint32_t process,
+                                uint64_t last_call) {
+  const auto handles = replay::find_shared_handles(trace, process);
+  if (!handles) return tl::unexpected(handles.error());
+  const auto shared = replay::describe_sharing(trace, process, *handles, last_call);
+  for (const auto& each : shared.notes) fmt::print("not as recorded: {}\n", each);
+  if (shared.hindrances.empty()) return {};
+  std::string all = "a reproducer has the calls of one process";
+  for (const auto& each : shared.hindrances) all += "\n  " + each;
+  return fail("{}", all);
 }
 
 bool is_none(const model::symptom& symptom) {
@@ -78,6 +92,8 @@ int repro(const repro_options& options) {
   if (!process) return complain("repro", process.error(), exit_could_not_run);
   if (*process >= trace.run().processes.size())
     return complain("repro", {fmt::format("there is no process {}", *process)}, exit_usage);
+  if (auto done = say_what_is_shared(trace, *process, options.until.value_or(UINT64_MAX)); !done)
+    return complain("repro", done.error(), exit_could_not_run);
   const auto symptom = symptom_of(options, trace, *process);
   if (!symptom) return complain("repro", symptom.error(), exit_could_not_run);
 

@@ -204,6 +204,24 @@ void external_counter() {
   finish(list);
 }
 
+// The host writes the counter while a command waits for it.
+void external_counter_written_later() {
+  const machine m;
+  auto* counter = reinterpret_cast<uint64_t*>(m.host_memory());
+  counter[0] = 0;
+  const ze_event_counter_based_external_sync_allocation_desc_t next = {
+      ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC, nullptr, counter,
+      counter, 3};
+  const auto go = m.counter_event(0, &next);
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  const auto done = m.counter_event();
+  fill(list, m.shared_memory(), 7, page, done, {go});
+  if (zeEventQueryStatus(done) != ZE_RESULT_NOT_READY) std::exit(3);
+  *static_cast<volatile uint64_t*>(counter) = 3;
+  wait(done);
+  finish(list);
+}
+
 void aggregate_counter() {
   const machine m;
   auto* counter = reinterpret_cast<uint64_t*>(m.shared_memory());
@@ -280,6 +298,7 @@ constexpr program programs[] = {
     {"counter_event_pool", counter_event_pool},
     {"counter_event_by_name", counter_event_by_name},
     {"external_counter", external_counter},
+    {"external_counter_written_later", external_counter_written_later},
     {"aggregate_counter", aggregate_counter},
     {"ipc_of_its_own", ipc_of_its_own},
     {"ipc_counter_event_of_its_own", ipc_counter_event_of_its_own},

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "trace/trace_file.hpp"
+
+namespace zevent::replay {
+
+// An IPC handle that one process of a recording put out and another one opened. A replay has the
+// calls of one process only.
+struct shared_handle {
+  uint64_t put_out_by = 0;  // call number
+  uint32_t owner = 0;       // process
+  uint64_t opened_by = 0;
+  uint32_t opener = 0;
+};
+
+// Those that the process has a part in, in the order of the calls that opened them.
+result<std::vector<shared_handle>> find_shared_handles(const trace::trace_file& trace,
+                                                       uint32_t process);
+
+// What that means for a replay of the process, a line each.
+struct sharing {
+  std::vector<std::string> hindrances;  // calls that cannot succeed, and how to go on
+  std::vector<std::string> notes;       // what is left out and may be missed
+};
+sharing describe_sharing(const trace::trace_file& trace, uint32_t process,
+                         const std::vector<shared_handle>& handles, uint64_t last_call);
+
+}  // namespace zevent::replay
