@@ -62,6 +62,54 @@ TEST_F(UnchangedProgram, ChainsCommandsOfSeveralListsByEvents) {
   });
 }
 
+// Barriers of the program's own, in lists without order, whose events say that all is done: read on
+// the host at once, and by commands of another list.
+TEST_F(UnchangedProgram, SignalsByBarriers) {
+  expect_unchanged_in_any_order([](findings& found) {
+    const device_program p;
+    const auto pool = p.pool(3), timed_pool = p.pool(1, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t events[] = {p.event(pool, 0), p.event(pool, 1), p.event(pool, 2)};
+    auto* timed = p.event(timed_pool, 0);
+    const auto list = p.immediate(), other = p.immediate(), regular = p.regular();
+    const auto queue = p.queue();
+    auto* memory = static_cast<unsigned char*>(p.memory(bytes));
+    auto* copied = static_cast<unsigned char*>(p.memory(bytes));
+    for (unsigned char round = 1; round <= 2; ++round) {
+      for (size_t i = 0; i < 8; ++i) fill(list, memory + i * 64, round, 64);
+      device_program::check(zeCommandListAppendBarrier(list, events[0], 0, nullptr));
+      fill(list, memory + 512, round, 64, events[1]);
+      const size_t size = 576;
+      const void* range = memory;
+      device_program::check(
+          zeCommandListAppendMemoryRangesBarrier(list, 1, &size, &range, events[2], 1, events + 1));
+      copy(other, copied, memory, 576, nullptr, {events[2]});
+      found.add(zeEventHostSynchronize(events[0], no_timeout));
+      found.add_bytes(memory, 512);
+      device_program::check(zeCommandListAppendBarrier(other, timed, 0, nullptr));
+      found.add(zeEventHostSynchronize(timed, no_timeout));
+      found.add_bytes(copied, 576);
+      ze_kernel_timestamp_result_t times{};
+      found.add(zeEventQueryKernelTimestamp(timed, &times));
+      for (auto* each : {events[0], events[1], events[2], timed}) found.add(zeEventHostReset(each));
+    }
+    found.executed(2 * 13);
+
+    for (size_t i = 0; i < 4; ++i) fill(regular, memory + i * 64, 77, 64);
+    device_program::check(zeCommandListAppendBarrier(regular, events[0], 0, nullptr));
+    device_program::check(zeCommandListClose(regular));
+    ze_command_list_handle_t lists[] = {regular};
+    for (int round = 0; round < 2; ++round) {
+      std::memset(memory, 0, 256);
+      found.add(zeCommandQueueExecuteCommandLists(queue, 1, lists, nullptr));
+      found.add(zeEventHostSynchronize(events[0], no_timeout));
+      found.add_bytes(memory, 256);
+      found.add(zeEventHostReset(events[0]));
+    }
+    found.executed(2 * 5);
+    found.add(zeCommandQueueSynchronize(queue, no_timeout));
+  });
+}
+
 TEST_F(UnchangedProgram, UsesEveryKindOfCommand) {
   expect_unchanged_in_any_order([](findings& found) {
     const device_program p;
