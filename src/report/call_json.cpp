@@ -242,17 +242,18 @@ void call_json::write_waits(const trace::call& each, json_writer& out) const {
 }
 
 void call_json::write_times(const trace::call& each, json_writer& out) const {
-  const auto ran = std::ranges::equal_range(times_, each.number, {}, &trace::device_time::call);
-  if (ran.empty()) return;
+  auto time = std::lower_bound(times_.begin(), times_.end(), each.number,
+                               [](const auto& a, auto call) { return a.call < call; });
+  if (time == times_.end() || time->call != each.number) return;
   out.key("device_times");
   out.begin_array();
-  for (const auto& time : ran) {
+  for (; time != times_.end() && time->call == each.number; ++time) {
     out.begin_object();
-    out.member("execution", number_of(time.execution));
-    out.member("device", time.device);
-    out.member("start_ns", time.start_ns);
-    out.member("duration_ns", time.duration_ns);
-    if (time.is_impossible()) out.member("impossible", true);
+    out.member("execution", number_of(time->execution));
+    out.member("device", time->device);
+    out.member("start_ns", time->start_ns);
+    out.member("duration_ns", time->duration_ns);
+    if (time->is_impossible()) out.member("impossible", true);
     out.end_object();
   }
   out.end_array();

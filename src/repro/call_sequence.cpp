@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
@@ -28,10 +29,16 @@ class line_writer {
       return slot ? name_of(*slot) : std::string("unknown");
     };
     options_.address_name = [this](uint64_t address, api::call_side) { return place(address); };
+    const auto objects = trace.objects().all();
+    for (uint32_t i = 0; i < objects.size(); ++i)
+      if (objects[i].created && objects[i].handle.process == process)
+        made_by_[trace::number_of(objects[i].first_call)].push_back(i);
   }
 
   std::string write(const recorded_call& call) {
     time_ns_ = call.call.start_ns;
+    thread_ = threads_.try_emplace(call.call.thread, threads_.size()).first->second;
+    note_made(call.number());
     std::string out = fmt::format("{}(", call.function->name);
     for (size_t i = 0; i < call.function->parameters.size(); ++i) {
       const auto& parameter = call.function->parameters[i];
@@ -46,11 +53,34 @@ class line_writer {
   }
 
  private:
+  struct maker {
+    size_t thread = 0;
+    uint32_t ordinal = 0;  // among what that thread made of this class
+  };
+
+  void note_made(uint64_t call) {
+    const auto made = made_by_.find(call);
+    if (made == made_by_.end()) return;
+    for (const uint32_t each : made->second) {
+      const auto kind = trace_.objects().all()[each].handle.handle_class;
+      makers_[each] = {thread_, made_[{thread_, kind}]++};
+    }
+  }
+
+  // Objects are counted by the thread that made them: which of two threads is the first to make one
+  // may differ from run to run.
   std::string name_of(replay::slot_id slot) const {
     const uint32_t index = replay::index_of(slot);
-    return index < trace_.objects().all().size()
-               ? trace_.objects().name(trace::object_id{index}, trace_.model())
-               : "pointer";
+    if (index >= trace_.objects().all().size()) return "pointer";
+    const auto made = makers_.find(index);
+    if (made == makers_.end())
+      return trace_.objects().name(trace::object_id{index}, trace_.model());
+    const auto kind = trace_.objects().all()[index].handle.handle_class;
+    const std::string_view what =
+        kind < trace_.model().handles.size() ? trace_.model().handles[kind].short_name : "memory";
+    const auto& [thread, ordinal] = made->second;
+    return thread == thread_ ? fmt::format("{}_{}", what, ordinal)
+                             : fmt::format("{}_{} of thread {}", what, ordinal, thread);
   }
 
   std::string place(uint64_t address) const {
@@ -99,6 +129,11 @@ class line_writer {
   replay::address_book book_;
   api::print_options options_;
   uint64_t time_ns_ = 0;
+  size_t thread_ = 0;                   // of the call, in the order of first calls
+  std::map<uint32_t, size_t> threads_;  // by the run's number
+  std::map<std::pair<size_t, uint16_t>, uint32_t> made_;         // by thread and class
+  std::unordered_map<uint64_t, std::vector<uint32_t>> made_by_;  // objects by call
+  std::unordered_map<uint32_t, maker> makers_;                   // by object
 };
 
 // Where the sequences meet again after position i of the first and k of the second.

@@ -8,8 +8,8 @@
 
 namespace zevent::repro {
 
-// A call without what differs from one run to the next: objects have names by kind and order,
-// addresses are those of the memory they point into, and what is put out is left out.
+// A call without what differs from one run to the next: objects have names by kind, maker and
+// order, addresses are those of the memory they point into, and what is put out is left out.
 struct sequence_line {
   uint64_t number = 0;
   uint32_t thread = 0;  // of the run
