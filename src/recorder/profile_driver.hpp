@@ -29,6 +29,10 @@ struct profile_driver {
   X(zeCommandListAppendMemoryCopy)            \
   X(zeCommandListAppendQueryKernelTimestamps) \
   X(zeCommandListAppendSignalEvent)           \
+  X(zeCommandListGetContextHandle)            \
+  X(zeCommandListGetDeviceHandle)             \
+  X(zeCommandListImmediateGetFlags)           \
+  X(zeCommandListIsImmediate)                 \
   X(zeCommandListIsGraphCaptureEnabledExt)
 
 #define ZEVENT_DECLARE_CALL(name) decltype(&::name) name;

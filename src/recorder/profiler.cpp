@@ -90,7 +90,7 @@ class profiler {
       // Registered after the driver was loaded, and so called before the driver's own destructors.
       next_driver_calls();
       std::atexit([] { instance().at_exit(); });
-      present.store(new profiler, std::memory_order_release);
+      present.store(new profiler(false), std::memory_order_release);
     });
     return *present.load(std::memory_order_acquire);
   }
@@ -111,7 +111,8 @@ class profiler {
     if (last.handle == handle && last.generation == now) [[likely]]
       return last.list;
     profiled_list* found = nullptr;
-    lists.with(handle, [&](profiled_list* each) { found = each; });
+    const bool is_known = lists.with(handle, [&](profiled_list* each) { found = each; });
+    if (!is_known && is_forked_) found = adopt_list(handle);
     last = {handle, now, found};
     return found;
   }
@@ -172,6 +173,28 @@ class profiler {
   }
 
  private:
+  explicit profiler(bool is_forked) : is_forked_(is_forked) {}
+
+  // A list that was made before the fork. What a regular one holds is the parent's.
+  profiled_list* adopt_list(ze_command_list_handle_t handle) {
+    const auto& driver = next_driver_calls();
+    ze_bool_t is_immediate = false;
+    ze_context_handle_t context = nullptr;
+    ze_device_handle_t device = nullptr;
+    ze_command_queue_flags_t flags = 0;
+    const auto good = [](ze_result_t result) { return result == ZE_RESULT_SUCCESS; };
+    if (handle == nullptr || !good(driver.zeCommandListIsImmediate(handle, &is_immediate)))
+      return nullptr;
+    if (!is_immediate || !good(driver.zeCommandListGetContextHandle(handle, &context)) ||
+        !good(driver.zeCommandListGetDeviceHandle(handle, &device)) ||
+        !good(driver.zeCommandListImmediateGetFlags(handle, &flags))) {
+      lists.set(handle, nullptr);
+      return nullptr;
+    }
+    return add_list(handle, context, device,
+                    {true, (flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0, 0}, true);
+  }
+
   std::shared_ptr<timing_pool> pool_of(ze_context_handle_t context, ze_device_handle_t device) {
     profile_clock& clock = clock_of(device);
     const std::lock_guard lock(mutex_);
@@ -209,17 +232,17 @@ class profiler {
     }
   }
 
-  // What the parent had under way is the parent's, and its locks may be held. Lists that were made
-  // before the fork are not timed in the child.
+  // What the parent had under way is the parent's, and its locks may be held.
   static void after_fork_in_child() {
     if (present.load(std::memory_order_relaxed) == nullptr) return;
-    present.store(new profiler, std::memory_order_release);
+    present.store(new profiler(true), std::memory_order_release);
     list_generation.fetch_add(1, std::memory_order_release);
   }
 
   static std::atomic<profiler*> present;
 
-  std::mutex mutex_;  // guards all below; never held across a driver's call
+  const bool is_forked_;  // there may be objects that this one was not told of
+  std::mutex mutex_;      // guards all below; never held across a driver's call
   std::map<std::pair<ze_context_handle_t, ze_device_handle_t>, std::shared_ptr<timing_pool>>
       timing_pools_;
   std::map<ze_device_handle_t, std::unique_ptr<profile_clock>> clocks_;

@@ -253,7 +253,13 @@ TEST_F(ProfiledStress, LosesNothingWhenTheProgramForks) {
     for (int i = 0; i < 7; ++i) barrier(own);
     device_program::check(zeCommandListHostSynchronize(own, no_timeout));
     found.executed(7);
-    if (child == 0) std::exit(0);
+    if (child == 0) {
+      for (int i = 0; i < 5; ++i) barrier(list);
+      device_program::check(zeCommandListHostSynchronize(list, no_timeout));
+      found.executed(5);
+      device_program::check(zeCommandListDestroy(list));
+      std::exit(0);
+    }
     int status = 1;
     if (waitpid(child, &status, 0) != child || status != 0) std::_Exit(98);
   });
