@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/call_sequence.hpp"
-#include "model/process_model.hpp"
 #include "model/trace_calls.hpp"
 
 namespace zevent::model {
@@ -14,74 +13,55 @@ bool is_host_written(const event& which) {
   return which.counter_based && which.storage == counter_storage::external && which.foreign;
 }
 
-// Listens to the model of one process.
-class host_counter_search final : public listener {
- public:
-  host_counter_search() : state_(*this), sequence_(*this) {}
+}  // namespace
 
-  std::vector<host_counter_write> run_all(const trace::trace_file& trace, uint32_t process) {
-    trace_calls calls(trace);
-    while (const auto* call = calls.next())
-      if (call->process == process) sequence_.add(*call, calls.next_start_ns());
-    sequence_.finish();
-    std::erase_if(out_, [&](const host_counter_write& each) { return device_writes(each); });
-    return std::move(out_);
-  }
+void host_counters::begin(const call_view& call) {
+  state_.begin(call);
+  const bool waits =
+      call.which == function::zeEventHostSynchronize || call.which == function::zeEventQueryStatus;
+  if (!waits || !call.succeeded()) return;
+  const event* which = state_.events.find_alive(call[argument::hEvent]);
+  if (which != nullptr && is_host_written(*which))
+    out_.push_back({call.number, which->storage_address, which->storage_value});
+}
 
-  void begin(const call_view& call) {
-    state_.begin(call);
-    const bool waits = call.which == function::zeEventHostSynchronize ||
-                       call.which == function::zeEventQueryStatus;
-    if (!waits || !call.succeeded()) return;
-    const event* which = state_.events.find_alive(call[argument::hEvent]);
-    if (which != nullptr && is_host_written(*which))
-      out_.push_back({call.number, which->storage_address, which->storage_value});
-  }
+void host_counters::end(const call_view& call) {
+  state_.end(call);
+  std::erase_if(waiting_, [&](const waiting_run& each) {
+    if (!complete(*each.who)) return false;
+    out_.push_back({call.number, each.address, each.value});
+    return true;
+  });
+}
 
-  void end(const call_view& call) {
-    state_.end(call);
-    std::erase_if(waiting_, [&](const waiting_run& each) {
-      if (!complete(*each.who)) return false;
-      out_.push_back({call.number, each.address, each.value});
-      return true;
-    });
-  }
+void host_counters::starting(const run& about_to) {
+  for (const auto& wait : about_to.what->waits)
+    if (is_host_written(*wait.which) && !wait.bound)
+      waiting_.push_back(
+          {ref<const run>(&about_to), wait.which->storage_address, wait.which->storage_value});
+  for (const auto& access : about_to.what->accesses)
+    if (access.writes && !access.region.empty())
+      written_.push_back({access.region.first, access.region.end() - access.region.first});
+}
 
-  void starting(const run& about_to) override {
-    for (const auto& wait : about_to.what->waits)
-      if (is_host_written(*wait.which) && !wait.bound)
-        waiting_.push_back(
-            {ref<const run>(&about_to), wait.which->storage_address, wait.which->storage_value});
-    for (const auto& access : about_to.what->accesses)
-      if (access.writes && !access.region.empty())
-        written_.push_back({access.region.first, access.region.end() - access.region.first});
-  }
-
- private:
-  struct waiting_run {
-    ref<const run> who;
-    uint64_t address;
-    uint64_t value;
-  };
-
-  bool device_writes(const host_counter_write& each) const {
+std::vector<host_counter_write> host_counters::take() {
+  std::erase_if(out_, [&](const host_counter_write& each) {
     return std::any_of(written_.begin(), written_.end(), [&](const byte_range& range) {
       return range.first <= each.address && each.address < range.end();
     });
-  }
-
-  process_model state_;
-  call_sequence<host_counter_search> sequence_;
-  std::vector<waiting_run> waiting_;
-  std::vector<byte_range> written_;
-  std::vector<host_counter_write> out_;
-};
-
-}  // namespace
+  });
+  return std::move(out_);
+}
 
 std::vector<host_counter_write> find_host_counter_writes(const trace::trace_file& trace,
                                                          uint32_t process) {
-  return host_counter_search().run_all(trace, process);
+  host_counters search;
+  call_sequence<host_counters> sequence(search);
+  trace_calls calls(trace);
+  while (const auto* call = calls.next())
+    if (call->process == process) sequence.add(*call, calls.next_start_ns());
+  sequence.finish();
+  return search.take();
 }
 
 }  // namespace zevent::model

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/command.hpp"
+#include "model/process_model.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::model {
@@ -16,7 +16,30 @@ struct host_counter_write {
   uint64_t value = 0;  // at least
 };
 
-// In the order in which the calls ended.
+// Listens to the model of one process, whose calls are given to begin() and end().
+class host_counters final : public listener {
+ public:
+  host_counters() : state_(*this) {}
+
+  void begin(const call_view& call);
+  void end(const call_view& call);
+  void starting(const run& about_to) override;
+  std::vector<host_counter_write> take();
+
+ private:
+  struct waiting_run {
+    ref<const run> who;
+    uint64_t address;
+    uint64_t value;
+  };
+
+  process_model state_;
+  std::vector<waiting_run> waiting_;
+  std::vector<byte_range> written_;  // by commands
+  std::vector<host_counter_write> out_;
+};
+
+// In the order in which that was shown.
 std::vector<host_counter_write> find_host_counter_writes(const trace::trace_file& trace,
                                                          uint32_t process);
 
