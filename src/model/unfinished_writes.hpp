@@ -10,11 +10,19 @@
 
 namespace zevent::model {
 
-// Memory that was looked at when a call had returned.
+// Memory that was looked at when a call was made, or when it had returned.
 struct memory_look {
   call_number call = no_call;
   byte_range where;
+  bool before_call = false;
 };
+
+// What a command may have been writing of it.
+struct unfinished_write {
+  byte_range where;
+  bool certain = true;  // false: a kernel could write there, and need not have
+};
+using unfinished_of_look = std::vector<unfinished_write>;
 
 // Listens to the model of one process, whose calls are given to begin() and end().
 class unfinished_writes final : public listener {
@@ -26,20 +34,26 @@ class unfinished_writes final : public listener {
   void begin(const call_view& call);
   void end(const call_view& call);
   void starting(const run& about_to) override;
-  std::vector<bool> take() { return std::move(out_); }
+  std::vector<unfinished_of_look> take() { return std::move(out_); }
 
  private:
+  // The looks of a call: from and to in looks_.
+  std::pair<size_t, size_t> looks_of(call_number call) const;
+  void look(size_t which);
+  void add(size_t look, const memory_access& access);
+
   std::span<const memory_look> looks_;
-  std::vector<bool> out_;
+  std::vector<unfinished_of_look> out_;
   process_model state_;
   // By thread that has made no other call since: from and to in looks_.
   std::unordered_map<uint32_t, std::pair<size_t, size_t>> looking_;
 };
 
-// For each look whether commands may have been writing there at that time, so that what was seen
-// may have been something between: those that nobody had waited for, and those that other threads
-// submitted before the thread that looked went on. The looks are in the order of their calls.
-std::vector<bool> seen_unfinished(const trace::trace_file& trace, uint32_t process,
-                                  std::span<const memory_look> looks);
+// For each look what commands may have been writing of it at that time, so that what was seen there
+// may have been something between: those that nobody had waited for, and, after a call, those that
+// other threads submitted before the thread that looked went on. The looks are in the order of
+// their calls.
+std::vector<unfinished_of_look> seen_unfinished(const trace::trace_file& trace, uint32_t process,
+                                                std::span<const memory_look> looks);
 
 }  // namespace zevent::model

@@ -60,7 +60,7 @@ class compiler {
   void name_slots();
   result<void> add(const recorded_call& call);
   result<void> add_memory(const recorded_call& call, const trace::memory_note& note,
-                          call_extras& extras);
+                          const model::byte_range& part, call_extras& extras);
   void add_counter(const recorded_call& call, const model::host_counter_write& write,
                    call_extras& extras);
   void note_writes(const recorded_call& call);
@@ -84,8 +84,6 @@ class compiler {
   std::unordered_map<uint32_t, uint32_t> thread_;    // of the trace → of the program
   std::vector<timed_call> times_;
   std::map<uint64_t, uint64_t> written_;  // by commands: address → end, apart from each other
-  std::vector<bool> unfinished_;          // by look of the survey
-  size_t next_look_ = 0;
 };
 
 result<program> compiler::run() {
@@ -95,7 +93,6 @@ result<program> compiler::run() {
   if (auto done = reserve_host_memory(); !done) return tl::unexpected(done.error());
   make_threads();
   name_slots();
-  unfinished_ = model::seen_unfinished(trace_, options_.selection.process, seen_.looks);
   recorded_calls calls(trace_, options_.selection);
   for (;;) {
     const auto next = calls.next();
@@ -159,12 +156,15 @@ result<void> compiler::add(const recorded_call& call) {
   if (extras.fetched_place != nullptr)
     if (const auto* name = call.inputs.find("name"); name != nullptr && !name->items.empty())
       extras.fetched_function = name->items.front().text();
-  for (const auto& note : call.memory) {
+  const auto unfinished = seen_.unfinished_of(call.call.number);
+  for (size_t i = 0; i < call.memory.size(); ++i) {
+    const auto& note = call.memory[i];
     // What commands may have been at work on is not what they made of it.
-    if (is_after_call(note) && unfinished_[next_look_++]) continue;
+    if (is_after_call(note) && !unfinished[i].empty()) continue;
     // To see what the device makes of memory, what it has written is left as it is.
     if (options_.look_at_memory && is_written(note.address, note.bytes)) continue;
-    if (auto done = add_memory(call, note, extras); !done) return done;
+    for (const auto& part : parts_of_host(note, unfinished[i], seen_.device_writes_are_noted))
+      if (auto done = add_memory(call, note, part, extras); !done) return done;
   }
   const auto counters = seen_.host_counters.equal_range(call.number());
   for (auto each = counters.first; each != counters.second; ++each)
@@ -185,15 +185,16 @@ result<void> compiler::add(const recorded_call& call) {
 }
 
 result<void> compiler::add_memory(const recorded_call& call, const trace::memory_note& note,
-                                  call_extras& extras) {
+                                  const model::byte_range& part, call_extras& extras) {
   const auto content = blobs_.get(note.content);
   if (!content) return fail("call {}: {}", call.number(), content.error().message);
+  const uint64_t offset = std::min<uint64_t>(part.first - note.address, content->size());
   memory_restore restore{.device = {},
-                         .content = content->data(),
-                         .bytes = std::min<uint64_t>(note.bytes, content->size()),
+                         .content = content->data() + offset,
+                         .bytes = std::min<uint64_t>(part.bytes, content->size() - offset),
                          .patches = {}};
   const uint64_t time_ns = call.time_of(note);
-  if (const auto place = seen_.book.find_memory(note.address, time_ns)) {
+  if (const auto place = seen_.book.find_memory(part.first, time_ns)) {
     const auto* owner = seen_.book.object_of(place->slot);
     const uint64_t room = owner == nullptr || owner->size_bytes < place->offset
                               ? 0
@@ -201,7 +202,7 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
     restore.device = *place;
     restore.bytes = std::min(restore.bytes, room);
   } else {
-    restore.host = image_.host_address(note.address);
+    restore.host = image_.host_address(part.first);
     if (restore.host == nullptr) return {};
   }
   restore.patches = image_.find_pointers({restore.content, restore.bytes}, time_ns);

@@ -60,7 +60,7 @@ void surveyor::look_for_memory(const recorded_call& call) {
   for (const auto& note : call.memory) {
     if (!book.find_memory(note.address, call.time_of(note)))
       book.host().add(note.address, note.bytes);
-    if (is_after_call(note)) out_.looks.push_back({note.call, {note.address, note.bytes}});
+    out_.looks.push_back({note.call, {note.address, note.bytes}, !is_after_call(note)});
   }
 }
 
@@ -191,7 +191,35 @@ result<survey> survey_calls(const trace::trace_file& trace, call_selection selec
   if (out.calls == 0) return fail("there are no calls to replay");
   count_devices(trace, selection, out);
   find_host_counters(trace, selection, out);
+  out.unfinished = model::seen_unfinished(trace, selection.process, out.looks);
+  const auto driver = trace.run().processes[selection.process].fact("driver");
+  out.device_writes_are_noted = driver.find("libze_zevent") != std::string::npos;
   return out;
+}
+
+std::vector<model::byte_range> parts_of_host(const trace::memory_note& note,
+                                             const model::unfinished_of_look& unfinished,
+                                             bool without_possible) {
+  std::vector<model::byte_range> device;
+  for (const auto& each : unfinished)
+    if (each.certain || without_possible) device.push_back(each.where);
+  std::sort(device.begin(), device.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<model::byte_range> out;
+  uint64_t at = note.address;
+  const uint64_t end = note.address + note.bytes;
+  for (const auto& each : device) {
+    if (each.first > at) out.push_back({at, std::min(each.first, end) - at});
+    at = std::max(at, each.end());
+  }
+  if (at < end) out.push_back({at, end - at});
+  return out;
+}
+
+std::span<const model::unfinished_of_look> survey::unfinished_of(trace::call_number call) const {
+  const auto first = std::partition_point(
+      looks.begin(), looks.end(), [&](const model::memory_look& each) { return each.call < call; });
+  return std::span(unfinished).subspan(static_cast<size_t>(first - looks.begin()));
 }
 
 }  // namespace zevent::replay

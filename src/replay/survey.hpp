@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,13 +41,25 @@ struct survey {
   std::map<uint32_t, uint32_t> maker;  // slot of an object → function that put it out first
   // By slot: how many bytes an image has at most.
   std::map<uint32_t, uint64_t> image_bytes;
-  // What was noted of memory when calls had returned.
+  // What was noted of memory, in the order of the calls, and what commands may have been writing of
+  // it then.
   std::vector<model::memory_look> looks;
+  std::vector<model::unfinished_of_look> unfinished;
+  bool device_writes_are_noted = false;  // those of the software driver look like the host's
+
+  // Of the notes of a call, in their order; none where nothing was noted.
+  std::span<const model::unfinished_of_look> unfinished_of(trace::call_number call) const;
   // Before which calls the host must have written to external counters, by call number.
   std::multimap<uint64_t, model::host_counter_write> host_counters;
   std::vector<deviation> deviations;
   requirements needs;
 };
+
+// The parts of a note that the host wrote: without what commands may have been writing then, and,
+// where it is told, without what kernels could have.
+std::vector<model::byte_range> parts_of_host(const trace::memory_note& note,
+                                             const model::unfinished_of_look& unfinished,
+                                             bool without_possible);
 
 // Looks at the selected calls. Host memory is kept in granules of so many bytes.
 result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,

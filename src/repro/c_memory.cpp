@@ -144,7 +144,9 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
   const bool is_after = when == moment::after_call;
   const uint64_t time_ns = is_after ? call.call.end_ns() : call.call.start_ns;
   std::vector<noted_memory> noted;
-  for (const auto& note : call.memory) {
+  const auto unfinished = seen_.unfinished_of(call.call.number);
+  for (size_t i = 0; i < call.memory.size(); ++i) {
+    const auto& note = call.memory[i];
     if (replay::is_after_call(note) != is_after) continue;
     const bool before_wait = (note.flags & recording::memory_before_wait) != 0;
     const bool is_devices =
@@ -155,11 +157,19 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
     // Allocations may lie side by side: each has a statement of its own.
     const auto place = seen_.book.find_memory(note.address, time_ns);
     const auto owner = place ? std::optional(place->slot) : std::nullopt;
-    const bool goes_on = !noted.empty() && noted.back().is_devices == is_devices &&
-                         noted.back().owner == owner &&
-                         noted.back().address + noted.back().content.size() == note.address;
-    if (!goes_on) noted.push_back({note.address, {}, is_devices, owner});
-    noted.back().content.insert(noted.back().content.end(), content->begin(), content->end());
+    const auto parts =
+        is_devices ? std::vector{model::byte_range{note.address, note.bytes}}
+                   : replay::parts_of_host(note, unfinished[i], seen_.device_writes_are_noted);
+    for (const auto& part : parts) {
+      const bool goes_on = !noted.empty() && noted.back().is_devices == is_devices &&
+                           noted.back().owner == owner &&
+                           noted.back().address + noted.back().content.size() == part.first;
+      if (!goes_on) noted.push_back({part.first, {}, is_devices, owner});
+      const auto bytes =
+          std::span(*content).subspan(std::min<size_t>(part.first - note.address, content->size()));
+      const auto own = bytes.first(std::min<size_t>(part.bytes, bytes.size()));
+      noted.back().content.insert(noted.back().content.end(), own.begin(), own.end());
+    }
   }
   std::vector<shaped_text> out;
   if (!is_after) {

@@ -22,7 +22,7 @@ class unfinished_writes_test : public testing::Test {
   bool unfinished_after(call_number call) {
     program.finish();
     if (seen.empty()) seen = search.take();
-    return seen[number_of(call)];
+    return !seen[number_of(call)].empty();
   }
 
   std::vector<memory_look> looks = looks_after_all();
@@ -33,7 +33,7 @@ class unfinished_writes_test : public testing::Test {
   uint64_t memory = program.memory(context, device, 2 * page);
   uint64_t list = program.in_order_immediate_list(context, device);
   uint64_t other = program.in_order_immediate_list(context, device);
-  std::vector<bool> seen;
+  std::vector<unfinished_of_look> seen;
 };
 
 TEST_F(unfinished_writes_test, what_the_host_waited_for_is_finished) {
@@ -65,6 +65,28 @@ TEST_F(unfinished_writes_test, the_look_is_over_when_the_thread_goes_on) {
   program.synchronise_list(list);
   program.on_thread(1).fill(other, memory, page);
   EXPECT_FALSE(unfinished_after(waited));
+}
+
+TEST(unfinished_writes, before_a_call_are_those_of_the_calls_before_it) {
+  std::vector<memory_look> looks;
+  for (uint64_t call = 0; call < 64; ++call)
+    looks.push_back({call_number{call}, {first_memory, page}, true});
+  unfinished_writes search{looks};
+  hand_made_program<unfinished_writes> program{search};
+  const uint64_t device = program.device(), context = program.context();
+  const uint64_t memory = program.memory(context, device, page);
+  const uint64_t list = program.in_order_immediate_list(context, device);
+  const auto first = program.fill(list, memory + 16, 32);
+  const auto second = program.fill(list, memory + 1024, 64);
+  const auto waited = program.synchronise_list(list);
+  const auto third = program.fill(list, memory, 8);
+  program.finish();
+  const auto seen = search.take();
+  EXPECT_TRUE(seen[number_of(first)].empty());
+  ASSERT_EQ(seen[number_of(second)].size(), 1u);
+  EXPECT_EQ(seen[number_of(second)][0].where, (byte_range{memory + 16, 32}));
+  EXPECT_EQ(seen[number_of(waited)].size(), 2u);
+  EXPECT_TRUE(seen[number_of(third)].empty());
 }
 
 }  // namespace
