@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -124,7 +125,15 @@ class c_call_writer {
   c_needs& needs_;
   bool compare_memory_;
 
+  // Whether plain host memory holds this already; notes that it does from now on.
+  bool host_holds(uint64_t begin, std::span<const std::byte> content);
+
   std::set<uint32_t> written_by_device_;  // slots that commands, or kernels, may write to
+  struct held_content {
+    uint64_t end = 0;
+    size_t hash = 0;
+  };
+  std::map<uint64_t, held_content> held_by_host_;  // by address, apart from each other
   const replay::recorded_call* call_ = nullptr;
   replay::value_scope parameters_;
   text_builder text_;

@@ -1,6 +1,9 @@
 // The part of c_call_writer that is about what memory holds.
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <string_view>
 
 #include "replay/call_memory.hpp"
 #include "repro/c_call.hpp"
@@ -85,6 +88,8 @@ void c_call_writer::note_device_writes(const recorded_call& call) {
   const auto note = [&](uint64_t address) {
     if (const auto place = seen_.book.find_memory(address, time_ns))
       written_by_device_.insert(replay::index_of(place->slot));
+    else
+      held_by_host_.clear();
   };
   const auto name = call.function->name;
   if (name.find("Append") != name.npos)
@@ -107,6 +112,20 @@ bool c_call_writer::device_may_have_written(uint64_t address, uint64_t time_ns) 
   return place && written_by_device_.contains(replay::index_of(place->slot));
 }
 
+bool c_call_writer::host_holds(uint64_t begin, std::span<const std::byte> content) {
+  const held_content held{begin + content.size(),
+                          std::hash<std::string_view>{}(
+                              {reinterpret_cast<const char*>(content.data()), content.size()})};
+  const auto same = held_by_host_.find(begin);
+  if (same != held_by_host_.end() && same->second.end == held.end && same->second.hash == held.hash)
+    return true;
+  auto next = held_by_host_.lower_bound(held.end);
+  while (next != held_by_host_.begin() && std::prev(next)->second.end > begin)
+    next = held_by_host_.erase(std::prev(next));
+  held_by_host_[begin] = held;
+  return false;
+}
+
 std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
                                                           std::span<const std::byte> content,
                                                           uint64_t time_ns) {
@@ -119,6 +138,8 @@ std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
     content = content.first(std::min<uint64_t>(content.size(), room));
     const auto name = names_.of(place->slot);
     stem = names_.classes()[name.object_class].names[name.ordinal];
+  } else if (seen_.book.find_pointers(content, time_ns).empty() && host_holds(begin, content)) {
+    return out;  // a copy reads once more what another one may still be reading
   }
   if (content.empty()) return out;
   text_ = {};
@@ -176,9 +197,11 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
     // Noted by nobody, but it must have been there when the wait was over.
     const auto counters = seen_.host_counters.equal_range(call.number());
     for (auto each = counters.first; each != counters.second; ++each) {
-      const auto statements = memory_statements(
-          each->second.address, std::as_bytes(std::span(&each->second.value, 1)), time_ns);
-      out.insert(out.end(), statements.begin(), statements.end());
+      text_ = {};
+      needs_.helpers.insert("store_counter");
+      const std::string place = address(each->second.address, time_ns);
+      out.push_back(text_.finish(fmt::format("store_counter({}, {});", place,
+                                             text_.number(each->second.value, number_form::u8))));
     }
   }
   for (const auto& each : noted) {

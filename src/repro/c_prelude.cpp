@@ -149,6 +149,12 @@ static void store_pointer(void* place, void* pointer) {
   memcpy(place, &pointer, sizeof(pointer));
 }
 )"},
+      {"store_counter", {}, "", R"(
+/* While a command waits for it. */
+static void store_counter(void* place, uint64_t value) {
+  __atomic_store_n((uint64_t*)place, value, __ATOMIC_RELEASE);
+}
+)"},
       {"progress32", {}, "", R"(
 /* first, first + step, first + 2 step, ... */
 static void progress32(void* memory, uint32_t first, uint32_t step, size_t count) {
