@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstring>
 
 #include "api/zex_api.h"
@@ -217,7 +218,7 @@ void external_counter_written_later() {
   const auto done = m.counter_event();
   fill(list, m.shared_memory(), 7, page, done, {go});
   if (zeEventQueryStatus(done) != ZE_RESULT_NOT_READY) std::exit(3);
-  *static_cast<volatile uint64_t*>(counter) = 3;
+  std::atomic_ref<uint64_t>(*counter).store(3);
   wait(done);
   finish(list);
 }

@@ -1,10 +1,9 @@
 """Records a program, replays the recording, writes it as C, and records that again.
 
-    record_replay_repro_test.py ZEVENT INCLUDE [--no-memory | --no-results | --empty] -- PROGRAM...
+    record_replay_repro_test.py ZEVENT INCLUDE [--no-memory | --results | --empty] -- PROGRAM...
 
 Expected: every call of the replay has the recorded result, and memory the recorded contents (unless
-the program writes times to memory, --no-memory, or has no results that the host waits for and can
-read, --no-results); the C program compiles without warnings with GCC
+the program writes times to memory, --no-memory; with --results there has to be some); the C program compiles without warnings with GCC
 and with clang, and makes the recorded calls with the same flags, waits and signals in the same
 order. --empty: the program makes no call, so that there is no recording, and replay and repro say so.
 """
@@ -61,7 +60,7 @@ def main():
         compared = ["--compare", "memory"] if memory else []
         said = run([zevent, "replay", *compared, trace], 0)
         print(said)
-        if memory and "--no-results" not in options:
+        if "--results" in options:
             if "bytes of memory have the recorded contents" not in said:
                 sys.exit("no memory was compared")
         said = run(
