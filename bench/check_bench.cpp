@@ -332,6 +332,7 @@ struct bare_model {
   model::process_model state{nobody};
   void begin(const model::call_view& call) { state.begin(call); }
   void end(const model::call_view& call) { state.end(call); }
+  bool wants_end(const model::call_view& call) const { return state.learns_at_end(call); }
 };
 
 measurement measure(const trace::trace_file& trace) {

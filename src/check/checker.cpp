@@ -21,7 +21,10 @@ class process_checker final : public model::listener {
         callback_threads_(callback_threads) {
     for (size_t i = 0; i < model::function_count; ++i) {
       for (const auto& each : sets_) {
-        if (each->wants(static_cast<function>(i))) interested_[i].push_back(each.get());
+        const auto which = static_cast<function>(i);
+        if (each->wants(which)) interested_[i].in_begin.push_back(each.get());
+        if (each->wants_began(which)) interested_[i].in_began.push_back(each.get());
+        if (each->wants_end(which)) interested_[i].in_end.push_back(each.get());
       }
     }
   }
@@ -35,9 +38,14 @@ class process_checker final : public model::listener {
     }
     if (!callback_threads_.empty() && callback_threads_.contains(call.thread)) see_callback(call);
     const auto& interested = interested_[static_cast<size_t>(call.which)];
-    for (rule_set* each : interested) each->begins(call);
+    for (rule_set* each : interested.in_begin) each->begins(call);
     state_.begin(call);
-    for (rule_set* each : interested) each->began(call);
+    for (rule_set* each : interested.in_began) each->began(call);
+  }
+
+  bool wants_end(const call_view& call) const {
+    return look_.unsettled || !interested_[static_cast<size_t>(call.which)].in_end.empty() ||
+           state_.learns_at_end(call);
   }
 
   void end(const call_view& call) {
@@ -45,7 +53,7 @@ class process_checker final : public model::listener {
     if (look_.unsettled) {
       for (const auto& each : sets_) each->settles(call);
     }
-    for (rule_set* each : interested_[static_cast<size_t>(call.which)]) each->ends(call);
+    for (rule_set* each : interested_[static_cast<size_t>(call.which)].in_end) each->ends(call);
     state_.end(call);
   }
 
@@ -72,7 +80,10 @@ class process_checker final : public model::listener {
   model::process_model state_;
   inspection look_;
   std::vector<std::unique_ptr<rule_set>> sets_;
-  std::array<std::vector<rule_set*>, model::function_count> interested_;  // by function
+  struct listeners {
+    std::vector<rule_set*> in_begin, in_began, in_end;
+  };
+  std::array<listeners, model::function_count> interested_;  // by function
   const std::set<uint32_t>& callback_threads_;
 };
 
@@ -88,6 +99,7 @@ checker::checker(object_namer namer, const check_options& options, blob_reader b
     : namer_(namer ? std::move(namer) : name_by_value),
       options_(options),
       blobs_(std::move(blobs)),
+      found_(options.most_of_a_kind),
       sequence_(*this) {}
 
 checker::~checker() = default;
@@ -109,6 +121,10 @@ void checker::begin(const model::call_view& call) {
 
 void checker::end(const model::call_view& call) {
   process_of(call).end(call);
+}
+
+bool checker::wants_end(const model::call_view& call) {
+  return process_of(call).wants_end(call);
 }
 
 std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete,

@@ -43,6 +43,7 @@ class checker {
   // For call_sequence.
   void begin(const model::call_view& call);
   void end(const model::call_view& call);
+  bool wants_end(const model::call_view& call);
 
  private:
   process_checker& process_of(const model::call_view& call);

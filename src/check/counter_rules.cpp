@@ -38,6 +38,11 @@ class counter_rule_set final : public rule_set {
     }
   }
 
+  bool wants_end(function which) const override {
+    return which == function::zeEventCounterBasedGetDeviceAddress ||
+           which == function::zexEventGetDeviceAddress;
+  }
+
   void begins(const call_view& call) override {
     using enum function;
     switch (call.which) {
@@ -62,9 +67,6 @@ class counter_rule_set final : public rule_set {
   }
 
   void ends(const call_view& call) override {
-    if (call.which != function::zeEventCounterBasedGetDeviceAddress &&
-        call.which != function::zexEventGetDeviceAddress)
-      return;
     const event* which = look_.state.events.find_alive(call[hEvent]);
     if (which == nullptr || !call.succeeded() || call[external_device_address] == 0) return;
     const auto* last = which->last_signal.get();

@@ -41,6 +41,10 @@ class event_rule_set final : public rule_set {
     }
   }
 
+  bool wants_end(function which) const override {
+    return which == function::zeEventHostSynchronize || which == function::zeEventQueryStatus;
+  }
+
   void begins(const call_view& call) override {
     if (is_append(call.which)) return append(call);
     const event* which = look_.state.events.find_alive(call[hEvent]);
@@ -61,8 +65,6 @@ class event_rule_set final : public rule_set {
   }
 
   void ends(const call_view& call) override {
-    using enum function;
-    if (call.which != zeEventHostSynchronize && call.which != zeEventQueryStatus) return;
     const event* which = look_.state.events.find_alive(call[hEvent]);
     if (which == nullptr) return;
     note_wait_of_no_time(call);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -30,17 +31,20 @@ struct finding {
   std::vector<involved> calls;     // those to look at, in order
   std::vector<std::string> steps;  // a chain of reasons, one line each
   uint64_t more = 0;               // others of the same kind that are not listed one by one
+  std::string_view kind;           // tells apart findings of one rule
 };
 
 // How an object is called: "event_3". `time_ns`: when the handle was used.
 using object_namer = std::function<std::string(uint32_t process, model::object_kind kind,
                                                uint64_t handle, uint64_t time_ns)>;
 
-// Collects findings. Of findings of one kind (the same rule, function and form of words) so many
+// Collects findings. Of findings of one kind (the same rule, severity and form of words) so many
 // are kept one by one; the rest are counted, so that a fault in a loop costs no more than the loop.
 class finding_list {
  public:
   static constexpr size_t most_of_a_kind = 8;
+
+  explicit finding_list(size_t most = most_of_a_kind) : most_(most) {}
 
   // A place to describe the finding in, or null when it was only counted. `kind` tells apart
   // findings of one rule. The pointer is valid until the next call.
@@ -52,10 +56,15 @@ class finding_list {
 
  private:
   struct kind_count {
-    std::vector<size_t> kept;  // indices into findings_
+    size_t kept = 0;
+    size_t last = 0;  // index into findings_
   };
+  size_t most_;
   std::vector<finding> findings_;
-  std::map<std::tuple<rule_id, uint32_t, std::string_view>, kind_count> kinds_;
+  std::map<std::tuple<rule_id, severity, uint32_t, std::string_view>, kind_count> kinds_;
 };
+
+// Leaves so many of each kind, and counts the rest, as a list that keeps no more would have done.
+void keep_few_of_a_kind(std::vector<finding>& findings, size_t most = finding_list::most_of_a_kind);
 
 }  // namespace zevent::check

@@ -68,6 +68,7 @@ class host_write_rule_set final : public rule_set {
   struct writer {
     ref<const run> who;
     byte_region region;
+    std::optional<uint32_t> complete_for = std::nullopt;  // the thread that noted after its end
   };
   // A command whose memory was found changed, and the call at which it was found.
   struct suspect {
@@ -89,6 +90,7 @@ class host_write_rule_set final : public rule_set {
         first, last, [&](const auto& each) { return each.second.region.end() == region.end(); });
     if (same != last && same->second.region.contiguous() && region.contiguous()) {
       same->second.who = ref<const run>(&who);
+      same->second.complete_for.reset();
       return;
     }
     if (writers_.size() >= most_writers) forget();
@@ -127,8 +129,18 @@ class host_write_rule_set final : public rule_set {
     if (contents_.size() >= most_contents) contents_.clear();
     if (contents_.empty()) adopt_pending();
     contents_[note.address] = {note.bytes, note.content, note.call};
+    const uint32_t thread = look_.current->thread;
+    several_threads_ |= thread != first_thread_.value_or(thread);
+    if (!first_thread_) first_thread_ = thread;
     for_each_writer({note.address, note.bytes}, [&](const auto& each) {
-      if (complete(*each->second.who)) writers_.erase(each);
+      writer& by = each->second;
+      if (!complete(*by.who)) return true;
+      // A thread may have read the memory long before it made the call: only what it notes after
+      // another call is certain to be newer than what other threads have waited for.
+      if (!several_threads_ || by.complete_for == thread)
+        writers_.erase(each);
+      else
+        by.complete_for = by.complete_for.value_or(thread);
       return true;
     });
     if (writers_.empty()) longest_ = 0;
@@ -201,8 +213,10 @@ class host_write_rule_set final : public rule_set {
   // Commands that may have changed host memory since it was last noted, by first address.
   std::multimap<uint64_t, writer> writers_;
   std::vector<suspect> suspects_;
-  uint64_t longest_ = 0;   // bytes from the first to the last that any of them writes
-  bool given_up_ = false;  // there are more writers than can be kept
+  uint64_t longest_ = 0;  // bytes from the first to the last that any of them writes
+  std::optional<uint32_t> first_thread_;
+  bool several_threads_ = false;  // have noted something
+  bool given_up_ = false;         // there are more writers than can be kept
 };
 
 }  // namespace

@@ -36,6 +36,11 @@ class ipc_rule_set final : public rule_set {
     }
   }
 
+  bool wants_end(function which) const override {
+    return which == function::zeEventPoolGetIpcHandle ||
+           which == function::zeEventPoolOpenIpcHandle;
+  }
+
   void begins(const call_view& call) override {
     using enum function;
     const event_pool* pool = look_.state.pools.find_alive(call[hEventPool]);
@@ -95,7 +100,7 @@ class ipc_rule_set final : public rule_set {
         if (known != nullptr && known->root != 0) entry.of_sub_device = true;
       }
       look_.shared[text_of(call.bytes(phIpc))] = entry;
-    } else if (call.which == function::zeEventPoolOpenIpcHandle) {
+    } else {
       const auto known = look_.shared.find(text_of(call.bytes(hIpc)));
       if (known != look_.shared.end() && known->second.of_sub_device)
         of_sub_device_[call[phEventPool]] = true;

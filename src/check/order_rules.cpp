@@ -55,6 +55,9 @@ class order_rule_set final : public rule_set {
 
   // All calls: what comes after a wait shows whether the program relied on it.
   bool wants(function) const override { return true; }
+  bool wants_end(function which) const override {
+    return which == function::zeEventHostSynchronize || which == function::zeEventQueryStatus;
+  }
 
   void begins(const call_view& call) override {
     if (suspects_.empty()) return;
@@ -66,8 +69,6 @@ class order_rule_set final : public rule_set {
   }
 
   void ends(const call_view& call) override {
-    using enum function;
-    if (call.which != zeEventHostSynchronize && call.which != zeEventQueryStatus) return;
     if (!call.succeeded()) return;
     const event* which = look_.state.events.find_alive(call[hEvent]);
     if (which == nullptr) return;

@@ -25,6 +25,7 @@ struct check_options {
   uint64_t overrun_ns = 1'000'000;   // EV-71: tolerated beyond the timeout
   uint64_t polls = 1000;             // EV-72: the same query more often than this in a row
   bool importer_may_signal = false;  // EV-65: which of the specification's two statements holds
+  size_t most_of_a_kind = finding_list::most_of_a_kind;  // findings that are listed one by one
 };
 
 // Pools that a process of the run has shared, by the bytes of the handle: EV-62, EV-63.
@@ -104,8 +105,10 @@ class rule_set {
   rule_set(const rule_set&) = delete;
   rule_set& operator=(const rule_set&) = delete;
 
-  // The functions whose calls it wants to see.
+  // The functions whose calls it wants to see: begins(), and began() and ends() of some.
   virtual bool wants(function which) const = 0;
+  virtual bool wants_began(function /*which*/) const { return false; }
+  virtual bool wants_end(function /*which*/) const { return false; }
   // What memory held when the call that comes next was made.
   virtual void noted(const trace::memory_note& /*note*/) {}
   virtual void begins(const call_view& /*call*/) {}

@@ -14,32 +14,34 @@ class thread_rule_set final : public rule_set {
   using rule_set::rule_set;
 
   bool wants(function which) const override {
-    return exclusive_argument(which) != none || which == function::zeEventPoolPutIpcHandle ||
-           which == function::zeCommandQueueExecuteCommandLists;
+    return exclusive_argument(which) != none || which == function::zeEventPoolPutIpcHandle;
+  }
+  bool wants_began(function which) const override {
+    return which == function::zeCommandQueueExecuteCommandLists;
   }
 
   void begins(const call_view& call) override {
-    if (call.which == function::zeCommandQueueExecuteCommandLists) return;
     const argument which = exclusive_argument(call.which);
     const uint64_t handle = which != none ? call[which] : fingerprint(call.bytes(argument::hIpc));
     if (handle == 0) return;
-    use& last = last_uses_[handle];
-    if (last.end_ns > call.start_ns && last.thread != call.thread && last.exclusive == which &&
-        !given_out_again(last, which, handle))
-      report(call, last, which);
-    if (last.end_ns <= call.end_ns)
-      last = {call.end_ns, call.number, call.which, call.name, which, call.thread};
-    if (last_uses_.size() > most_uses) forget(call.start_ns);
+    std::erase_if(under_way_, [&](const use& each) { return each.end_ns <= call.start_ns; });
+    const auto other = std::find_if(under_way_.begin(), under_way_.end(), [&](const use& each) {
+      return each.handle == handle && each.exclusive == which && each.thread != call.thread &&
+             !given_out_again(each);
+    });
+    if (other != under_way_.end()) report(call, *other, which);
+    if (under_way_.size() >= most_uses) under_way_.erase(under_way_.begin());
+    under_way_.push_back(
+        {handle, call.end_ns, call.number, call.which, call.name, which, call.thread});
   }
 
-  void began(const call_view& call) override {
-    if (call.which == function::zeCommandQueueExecuteCommandLists) execute(call);
-  }
+  void began(const call_view& call) override { execute(call); }
 
  private:
-  static constexpr size_t most_uses = 4096;
+  static constexpr size_t most_uses = 256;
 
   struct use {
+    uint64_t handle = 0;
     uint64_t end_ns = 0;
     call_number call = model::no_call;
     function which = function::other;
@@ -54,25 +56,18 @@ class thread_rule_set final : public rule_set {
     return bytes.empty() ? 0 : sum;
   }
 
-  void forget(uint64_t now_ns) {
-    model::handle_map<use> still;
-    last_uses_.for_each([&](uint64_t handle, const use& each) {
-      if (each.end_ns > now_ns) still[handle] = each;
-    });
-    last_uses_ = std::move(still);
-  }
-
   static bool destroys(function which) {
     return name_of(which).find("Destroy") != std::string_view::npos;
   }
 
   // The call that is still at work gave the handle back, and the driver has given it out again
   // since: it is another object now.
-  bool given_out_again(const use& last, argument which, uint64_t handle) const {
+  bool given_out_again(const use& last) const {
     const auto& state = look_.state;
+    const uint64_t handle = last.handle;
     const bool frees = last.which == function::zeMemFree || last.which == function::zeMemFreeExt;
     if (!frees && !destroys(last.which)) return false;
-    switch (which) {
+    switch (last.exclusive) {
       case ptr: {
         const auto* memory = state.find_memory_by_start(handle);
         return memory != nullptr && memory->alive();
@@ -166,7 +161,7 @@ class thread_rule_set final : public rule_set {
     });
   }
 
-  model::handle_map<use> last_uses_;         // by handle
+  std::vector<use> under_way_;               // calls that may not have ended, as they began
   model::handle_map<execution> executions_;  // by queue
 };
 

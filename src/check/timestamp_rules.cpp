@@ -34,6 +34,10 @@ class timestamp_rule_set final : public rule_set {
     }
   }
 
+  bool wants_end(function which) const override {
+    return which == function::zeEventQueryKernelTimestamp;
+  }
+
   void begins(const call_view& call) override {
     using enum function;
     const event* which = look_.state.events.find_alive(call[hEvent]);
@@ -63,7 +67,6 @@ class timestamp_rule_set final : public rule_set {
   }
 
   void ends(const call_view& call) override {
-    if (call.which != function::zeEventQueryKernelTimestamp) return;
     const event* which = look_.state.events.find_alive(call[hEvent]);
     if (which == nullptr) return;
     if (call.result == ZE_RESULT_NOT_READY) {

@@ -37,11 +37,14 @@ void access_map::add(const entry& added, conflict_sink& sink) {
   told_.clear();
   const uint64_t end = region.end();
   auto place = split(region.first);
-  split(end);
   for (uint64_t at = region.first; at < end; ++place) {
     if (place == stretches_.end() || place->first > at) {
       const uint64_t until = place == stretches_.end() ? end : std::min(end, place->first);
       place = stretches_.emplace_hint(place, at, stretch{until, {}});
+    } else if (place->second.end > end) {
+      stretch upper{place->second.end, place->second.entries};
+      place->second.end = end;
+      stretches_.emplace_hint(std::next(place), end, std::move(upper));
     }
     meet(place->second, added, sink);
     at = place->second.end;

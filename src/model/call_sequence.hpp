@@ -11,7 +11,8 @@ namespace zevent::model {
 
 // Puts the beginnings and the ends of calls in the order of time. Calls come in the order of their
 // start. An end is passed on before the first call that starts after it: handles that one thread
-// gave back and another one got at the same moment are then told apart.
+// gave back and another one got at the same moment are then told apart. A sink that has wants_end()
+// is asked, after the beginning, whether it wants to hear of the end.
 template <typename Sink>  // begin(const call_view&), end(const call_view&)
 class call_sequence {
  public:
@@ -22,6 +23,9 @@ class call_sequence {
     pass_ends_until(call.start_ns);
     sink_.begin(call);
     if (!call.did_return) return;
+    if constexpr (requires { sink_.wants_end(call); }) {
+      if (!sink_.wants_end(call)) return;
+    }
     if (under_way_.empty() && call.end_ns <= next_start_ns) return sink_.end(call);
     keep(call);
   }

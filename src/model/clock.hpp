@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "model/recycled.hpp"
 #include "model/ref.hpp"
 
 // Who comes before whom, without a graph to walk.
@@ -26,7 +27,7 @@ namespace zevent::model {
 // From 1; 0 is before everything.
 using position = uint64_t;
 
-struct timeline : counted {
+struct timeline : counted, recycled<timeline> {
   uint64_t id = 0;     // in the order of creation
   position last = 0;   // handed out so far
   position known = 0;  // the host knows that everything up to here is complete
@@ -42,7 +43,7 @@ struct clock_entry {
   position visible = 0;  // and its writes are seen: never more than `ordered`
 };
 
-class clock : public counted {
+class clock : public counted, public recycled<clock> {
  public:
   explicit clock(std::vector<clock_entry> entries) : entries_(std::move(entries)) {}
 

@@ -86,10 +86,6 @@ std::string describe(const command& which) {
   }
 }
 
-bool complete(const run& r) {
-  return r.done || r.where->line->known >= r.at || (r.chain && r.chain->known >= r.chain_at);
-}
-
 bool ordered(const run& a, const run& b) {
   if (a.chain && a.chain == b.chain) return a.chain_at < b.chain_at;
   if (look(b.before, *a.where->line).ordered >= a.at) return true;

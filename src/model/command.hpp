@@ -7,6 +7,7 @@
 #include "model/byte_region.hpp"
 #include "model/clock.hpp"
 #include "model/objects.hpp"
+#include "model/recycled.hpp"
 
 // Commands as they were appended, each of their executions, and the streams these run on.
 namespace zevent::model {
@@ -24,7 +25,7 @@ struct event_wait {
   ref<command> bound;
 };
 
-struct command : counted {
+struct command : counted, recycled<command> {
   call_number call = no_call;
   function which = function::other;
   ref<command_list> list;
@@ -53,7 +54,7 @@ struct command : counted {
 std::string describe(const command& which);
 
 // One execution of a command.
-struct run : counted {
+struct run : counted, recycled<run> {
   ref<command> what;
   ref<stream> where;
   position at = 0;      // on the stream
@@ -72,8 +73,6 @@ struct run : counted {
   }
 };
 
-// The host has seen that it is complete.
-bool complete(const run& r);
 // `a` is complete before `b` starts, whatever the device does.
 bool ordered(const run& a, const run& b);
 // ... and `b` sees what `a` has written.
@@ -105,5 +104,10 @@ struct stream : counted {
   // Not complete as far as the host knows.
   bool busy() const;
 };
+
+// The host has seen that it is complete.
+inline bool complete(const run& r) {
+  return r.done || r.where->line->known >= r.at || (r.chain && r.chain->known >= r.chain_at);
+}
 
 }  // namespace zevent::model

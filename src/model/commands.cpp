@@ -88,6 +88,7 @@ ref<command> process_model::make_command(const call_view& call, command_list& li
 
 void process_model::add_accesses(const call_view& call, command& to) {
   const auto touch = [&](const byte_region& region, bool writes) {
+    if (to.accesses.empty()) to.accesses.reserve(2);
     if (!region.empty()) to.accesses.push_back({region, writes, true});
   };
   using enum function;

@@ -9,6 +9,7 @@
 #include "model/call_view.hpp"
 #include "model/clock.hpp"
 #include "model/object.hpp"
+#include "model/recycled.hpp"
 #include "model/ref.hpp"
 #include "model/spirv_parameters.hpp"
 
@@ -67,7 +68,7 @@ struct event_use {
   event_role role;
 };
 
-struct event : object {
+struct event : object, recycled<event> {
   event() : object(object_kind::event) {}
   ref<context> owner;
   ref<event_pool> pool;  // null for events without one
@@ -163,7 +164,7 @@ struct fence : object {
 
 enum class memory_kind : uint8_t { host, device, shared, imported };
 
-struct allocation : object {
+struct allocation : object, recycled<allocation> {
   allocation() : object(object_kind::memory) {}
   uint64_t bytes = 0;
   memory_kind where = memory_kind::device;

@@ -118,6 +118,32 @@ void process_model::end(const call_view& call) {
   create(call);
 }
 
+bool process_model::learns_at_end(const call_view& call) const {
+  if (!call.did_return || call.result != ZE_RESULT_SUCCESS) return false;
+  using enum function;
+  if (is_append(call.which)) {
+    const command_list* list = lists.find_alive(call[hCommandList]);
+    return list != nullptr && list->synchronous;
+  }
+  switch (call.which) {
+    case zeCommandQueueExecuteCommandLists: {
+      const command_queue* queue = queues.find_alive(call[hCommandQueue]);
+      return queue != nullptr && queue->synchronous;
+    }
+    case zeCommandListClose:
+    case zeCommandListReset:
+    case zeEventDestroy:
+    case zeEventHostReset:
+    case zeEventHostSignal:
+    case zeFenceReset:
+    case zeKernelSetArgumentValue:
+    case zeMemFree:
+      return false;
+    default:
+      return true;
+  }
+}
+
 void process_model::create(const call_view& call) {
   using enum function;
   switch (call.which) {

@@ -21,6 +21,8 @@ class process_model {
 
   void begin(const call_view& call);
   void end(const call_view& call);
+  // The end of the call, which has begun, would tell something.
+  bool learns_at_end(const call_view& call) const;
 
   object_table<context> contexts;
   object_table<event_pool> pools;

@@ -1,7 +1,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -28,6 +31,10 @@ namespace fs = std::filesystem;
 
 constexpr int exit_findings = 1;
 constexpr int exit_not_checked = 2;
+
+// With findings that are known and not to be shown, so many of a kind are looked at: others may
+// come after them.
+constexpr size_t most_with_suppressions = 100'000;
 
 struct check_line {
   check::check_options limits;
@@ -83,6 +90,7 @@ result<check::selection> selection_of(check_line& line) {
     auto parsed = check::parse_suppressions(text.str(), line.suppressions);
     if (!parsed) return tl::unexpected(parsed.error());
     wanted.suppressions = std::move(*parsed);
+    line.limits.most_of_a_kind = most_with_suppressions;
   }
   return wanted;
 }
@@ -131,9 +139,28 @@ class call_printer {
   std::map<trace::call_number, printed_call> lines_;
 };
 
+// Leaves what the user wants to see. Gives how many were suppressed by the user's file.
+uint64_t leave_out(std::vector<check::finding>& findings, const check::selection& wanted,
+                   const call_printer& printer) {
+  check::selection without_file = wanted;
+  without_file.suppressions.clear();
+  uint64_t suppressed = 0;
+  std::erase_if(findings, [&](const check::finding& each) {
+    const auto& function = printer.function(each.call);
+    if (selects(wanted, each, function)) return false;
+    if (selects(without_file, each, function)) suppressed += 1 + each.more;
+    return true;
+  });
+  return suppressed;
+}
+
 result<void> write_report(const check_line& line, const std::string& text) {
   if (line.output.empty()) {
-    fmt::print(line.to_stderr ? stderr : stdout, "{}", text);
+    FILE* const stream = line.to_stderr ? stderr : stdout;
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+    if (!written && errno != EPIPE)
+      return fail("cannot write the report: {}", std::strerror(errno));
     return {};
   }
   std::ofstream file(line.output, std::ios::binary);
@@ -152,9 +179,12 @@ int check_file(const check_line& line, const check::selection& wanted, const fs:
   checked.notes.insert(checked.notes.begin(), opened->warnings.begin(), opened->warnings.end());
 
   const call_printer printer(opened->trace, checked.findings);
-  std::erase_if(checked.findings, [&](const check::finding& each) {
-    return !selects(wanted, each, printer.function(each.call));
-  });
+  const auto suppressed = leave_out(checked.findings, wanted, printer);
+  check::keep_few_of_a_kind(checked.findings);
+  if (suppressed > 0) {
+    checked.notes.push_back(fmt::format("{} known finding{} left out ({})", suppressed,
+                                        suppressed == 1 ? " is" : "s are", line.suppressions));
+  }
   check::report_input input{name, checked.calls, checked.findings, checked.notes, {}, {}};
   input.call_text = [&](trace::call_number number) { return printer.text(number); };
   input.call_line = [](trace::call_number number) { return trace::number_of(number) + 1; };
@@ -230,6 +260,7 @@ struct target {
 result<target> target_of(CLI::App& app) {
   auto words = app.remaining();
   if (words.empty() || words.front().starts_with("-")) {
+    if (words.empty()) return fail("which trace, or which program behind --?");
     auto program = program_of(app);
     if (!program) return tl::unexpected(program.error());
     return target{"", std::move(*program)};
@@ -293,6 +324,7 @@ action declare_check(CLI::App& line) {
                   "how much longer than its timeout a wait may take (default 1ms)");
   line.add_option("--polls", options->limits.polls,
                   "how often the same query may be repeated with nothing in between")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   line.add_flag("--importer-may-signal", options->limits.importer_may_signal,
                 "counter-based events may be signalled by the process that opened them");

@@ -118,6 +118,9 @@ def case_selection():
             suppressions.write_text(content)
             got = run("check", *UNTIMED, "--suppressions", suppressions, trace).returncode
             expect(got == found, f"with the suppressions {content!r} the status is {got}")
+        suppressions.write_text("EV-25\n")
+        said = run("check", *UNTIMED, "--suppressions", suppressions, trace, status=0).stdout
+        expect("left out" in said, "the report says that something was suppressed", said)
         suppressions.write_text("EV-25\nEV-999\n")
         refused = run("check", "--suppressions", suppressions, trace, status=2)
         expect("known:2" in refused.stderr, "the wrong line is named", refused.stderr)
@@ -270,6 +273,7 @@ def case_could_not_check():
             ["--rule", "EV-999", junk],
             ["--severity", "fatal", junk],
             ["--blocking", "soon", junk],
+            ["--polls", "-1", junk],
             [],
         ):
             done = run("check", *words, status=2)

@@ -127,6 +127,30 @@ void destroy_queue(machine& m, bool wait_first, bool fence_first) {
   maybe(zeCommandQueueDestroy(queue));
 }
 
+// A list is given another event to signal between two executions, and closed again or not.
+void update_list(machine& m, bool close_again) {
+  const ze_mutable_command_list_exp_desc_t is_mutable = {
+      ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC, nullptr, 0};
+  const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, &is_mutable, 0, 0};
+  ze_command_list_handle_t list = nullptr;
+  MUST(zeCommandListCreate(m.context, m.device, &desc, &list));
+  const ze_mutable_command_id_exp_desc_t which = {ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
+                                                  nullptr,
+                                                  ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT};
+  uint64_t id = 0;
+  MUST(zeCommandListGetNextCommandIdExp(list, &which, &id));
+  const auto pool = new_pool(m);
+  barrier(list, new_event(pool, 0));
+  close(list);
+  const auto queue = new_queue(m);
+  execute(queue, list);
+  finish(queue);
+  MUST(zeCommandListUpdateMutableCommandSignalEventExp(list, id, new_event(pool, 1)));
+  if (close_again) close(list);
+  maybe(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
+  finish(queue);
+}
+
 }  // namespace
 
 program_list list_programs() {
@@ -171,6 +195,8 @@ program_list list_programs() {
          maybe(zeCommandListUpdateMutableCommandSignalEventExp(new_list(m), 1, nullptr));
        },
        nullptr},
+      {"43-close", [](machine& m) { update_list(m, false); },
+       [](machine& m) { update_list(m, true); }},
   };
 }
 

@@ -451,6 +451,23 @@ TEST_F(many_findings, of_one_kind_are_counted) {
   EXPECT_EQ(findings.back().more, 1000 - finding_list::most_of_a_kind);
 }
 
+TEST_F(many_findings, of_less_weight_do_not_hide_one_that_matters) {
+  const auto list = program.immediate_list(context, device);
+  const auto kernel_with = [&](handle pointer) {
+    const handle made = program.new_handle();
+    program.call(function::zeKernelCreate, {{argument::phKernel, made}});
+    program.call(function::zeKernelSetArgumentValue, {{argument::hKernel, made},
+                                                      {argument::argIndex, 0},
+                                                      {argument::argSize, 8},
+                                                      {argument::pArgValue, pointer}});
+    return made;
+  };
+  for (uint64_t i = 0; i < 20; ++i) program.launch(list, kernel_with(a + 64 * i));
+  program.copy(list, b, c, 4096);
+  program.copy(list, b, c, 4096);
+  EXPECT_EQ(broken(), "EV-25");
+}
+
 class waits_of_the_host : public checked_program {};
 
 TEST_F(waits_of_the_host, for_the_last_chunk_and_then_for_the_list_are_right) {
@@ -707,6 +724,30 @@ TEST_F(memory_of_the_host, may_be_written_by_who_has_waited_while_another_thread
       {{argument::hCommandList, 0x200}, {argument::timeout, UINT64_MAX}});
   add(4, function::zeCommandListHostSynchronize, 1, 21'000, 1'000,
       {{argument::hCommandList, 0x100}, {argument::timeout, UINT64_MAX}});
+  EXPECT_EQ(found(), "");
+}
+
+TEST_F(memory_of_the_host, may_have_been_read_before_the_call_that_notes_it) {
+  set_up_lists();
+  const auto ask = [&](uint64_t number, uint32_t thread) {
+    add(number, function::zeEventQueryStatus, thread, number * 10'000, 100, {});
+  };
+  add(3, function::zeDeviceSynchronize, 1, 30'000, 100, {});
+  add(4, function::zeCommandListAppendMemoryCopy, 1, 40'000, 100,
+      {{argument::hCommandList, 0x200},
+       {argument::dstptr, source},
+       {argument::srcptr, 0x8000},
+       {argument::size, 4096}});
+  add(5, function::zeDeviceSynchronize, 1, 50'000, 100, {});
+  add(6, function::zeCommandListAppendMemoryCopy, 1, 60'000, 100,
+      {{argument::hCommandList, 0x100},
+       {argument::dstptr, 0x8000},
+       {argument::srcptr, source},
+       {argument::size, 4096}});
+  note(7, std::byte{1});  // as it was before the copy
+  ask(7, 2);
+  note(8, std::byte{2});
+  ask(8, 2);
   EXPECT_EQ(found(), "");
 }
 

@@ -41,6 +41,17 @@ TEST(selection, suppressions_name_a_rule_and_perhaps_a_function_or_an_object) {
   EXPECT_TRUE(selects(wanted, some_finding(8), "zeEventDestroy"));
 }
 
+TEST(selection, leaves_a_few_of_each_kind_and_counts_the_rest) {
+  std::vector<finding> findings;
+  for (int i = 0; i < 5; ++i) findings.push_back(some_finding(7));
+  findings.back().more = 10;
+  findings.push_back(some_finding(8));
+  keep_few_of_a_kind(findings, 2);
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[1].more, 3u + 10u);
+  EXPECT_EQ(findings[2].rule, ev(8));
+}
+
 TEST(selection, a_line_that_is_no_suppression_is_refused_with_its_number) {
   EXPECT_EQ(parse_suppressions("EV-7\nEV-700\n", "f").error().message.substr(0, 4), "f:2:");
   EXPECT_EQ(parse_suppressions("EV-7 a b\n", "f").error().message.substr(0, 4), "f:1:");
