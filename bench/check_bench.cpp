@@ -19,6 +19,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -298,34 +299,6 @@ double own_megabytes() {
   return 0;
 }
 
-// The most memory that checking the trace takes at any time. In a process of its own, which has
-// done nothing before and never gives memory back: what it has at the end is the most it had.
-int print_peak_megabytes(const std::string& path) {
-  mallopt(M_TRIM_THRESHOLD, INT_MAX);
-  mallopt(M_MMAP_THRESHOLD, INT_MAX);
-  const auto trace = trace::trace_file::open(path);
-  require(trace.has_value(), "opening the trace");
-  const double before = own_megabytes();
-  require(check::check_trace(*trace, {}).calls == trace->calls(), "checking the trace");
-  fmt::print("{}\n", own_megabytes() - before);
-  return 0;
-}
-
-double peak_megabytes(const std::string& path) {
-  const auto program = fs::read_symlink("/proc/self/exe").string();
-  FILE* output = popen(fmt::format("'{}' --memory '{}'", program, path).c_str(), "r");
-  require(output != nullptr, "starting a process");
-  char line[64] = {};
-  const bool read = std::fgets(line, sizeof(line), output) != nullptr;
-  require(pclose(output) == 0 && read, "measuring memory");
-  return std::strtod(line, nullptr);
-}
-
-struct measurement {
-  double read_s = 0, model_s = 0, check_s = 0;
-  uint64_t findings = 0;
-};
-
 // Takes in the calls and looks at nothing.
 struct bare_model {
   model::listener nobody;
@@ -335,32 +308,56 @@ struct bare_model {
   bool wants_end(const model::call_view& call) const { return state.learns_at_end(call); }
 };
 
-measurement measure(const trace::trace_file& trace) {
+// Each is measured in a process of its own, as it is when zevent runs: what was written and read
+// before has left no holes in its memory, and it is never given back, so that what the process has
+// at the end is the most that it had.
+const std::map<std::string_view, void (*)(const trace::trace_file&)> measured = {
+    {"--read",
+     [](const trace::trace_file& trace) {
+       model::trace_calls calls(trace);
+       while (calls.next() != nullptr) {
+       }
+     }},
+    {"--model",
+     [](const trace::trace_file& trace) {
+       bare_model model;
+       model::call_sequence<bare_model> sequence(model);
+       model::trace_calls calls(trace);
+       while (const auto* call = calls.next()) sequence.add(*call, calls.next_start_ns());
+       sequence.finish();
+     }},
+    {"--check",
+     [](const trace::trace_file& trace) {
+       const auto checked = check::check_trace(trace, {});
+       require(checked.calls == trace.calls(), "reading all calls");
+       require(checked.findings.empty(), "finding nothing in a program that is right");
+     }},
+};
+
+struct measurement {
+  double seconds = 0, megabytes = 0;
+};
+
+void print_measurement(std::string_view what, const std::string& path) {
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_MMAP_THRESHOLD, INT_MAX);
+  const auto trace = trace::trace_file::open(path);
+  require(trace.has_value(), "opening the trace");
+  malloc_trim(0);
+  const double before = own_megabytes();
+  const double began = processor_seconds();
+  measured.at(what)(*trace);
+  const double seconds = processor_seconds() - began;
+  fmt::print("{} {}\n", seconds, own_megabytes() - before);
+}
+
+measurement measure(std::string_view what, const std::string& path) {
+  const auto program = fs::read_symlink("/proc/self/exe").string();
+  FILE* output = popen(fmt::format("'{}' {} '{}'", program, what, path).c_str(), "r");
+  require(output != nullptr, "starting a process");
   measurement out;
-  double began = processor_seconds();
-  {
-    model::trace_calls calls(trace);
-    while (calls.next() != nullptr) {
-    }
-    out.read_s = processor_seconds() - began;
-  }
-  began = processor_seconds();
-  {
-    bare_model model;
-    model::call_sequence<bare_model> sequence(model);
-    model::trace_calls calls(trace);
-    while (const auto* call = calls.next()) sequence.add(*call, calls.next_start_ns());
-    sequence.finish();
-    out.model_s = processor_seconds() - began;
-  }
-  began = processor_seconds();
-  const auto checked = check::check_trace(trace, {});
-  out.check_s = processor_seconds() - began;
-  out.findings = checked.findings.size();
-  for (size_t i = 0; i < checked.findings.size() && i < 3; ++i) {
-    fmt::print("  {} at #{}: {}\n", to_text(checked.findings[i].rule),
-               trace::number_of(checked.findings[i].call), checked.findings[i].message);
-  }
+  const int read = std::fscanf(output, "%lf %lf", &out.seconds, &out.megabytes);
+  require(pclose(output) == 0 && read == 2, what);
   return out;
 }
 
@@ -370,22 +367,25 @@ void run(uint64_t calls, uint32_t threads, uint64_t sets) {
   require(descriptor >= 0, "making a temporary file");
   program_writer(descriptor, threads).write(calls, sets);
   close(descriptor);
-  const double megabytes = peak_megabytes(path);
-  const auto trace = trace::trace_file::open(path);
+  const auto rate = [&](const measurement& each) {
+    return static_cast<double>(calls) / each.seconds / 1e6;
+  };
+  const double reading = rate(measure("--read", path));
+  const double with_model = rate(measure("--model", path));
+  const auto checking = measure("--check", path);
   fs::remove(path);
-  require(trace.has_value(), "opening the trace");
-  const auto measured = measure(*trace);
-  const auto rate = [&](double seconds) { return static_cast<double>(calls) / seconds / 1e6; };
-  fmt::print("{:>9} calls {:>2} threads {:>5} objects {:>9.2f} {:>9.2f} {:>9.2f} {:>11.1f} {:>9}\n",
-             calls, threads, sets * 16, rate(measured.read_s), rate(measured.model_s),
-             rate(measured.check_s), megabytes, measured.findings);
+  fmt::print("{:>9} calls {:>2} threads {:>5} objects {:>9.2f} {:>9.2f} {:>9.2f} {:>11.1f}\n",
+             calls, threads, sets * 16, reading, with_model, rate(checking), checking.megabytes);
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3 && argv[1] == std::string_view("--memory")) return print_peak_megabytes(argv[2]);
+  if (argc == 3 && measured.contains(argv[1])) {
+    print_measurement(argv[1], argv[2]);
+    return 0;
+  }
   std::vector<uint64_t> sizes = {100'000, 1'000'000, 10'000'000};
   if (argc > 1) {
     sizes.clear();
@@ -394,8 +394,7 @@ int main(int argc, char** argv) {
   fmt::print(
       "\nzevent check: million calls a second of one core (target: 1 or more, and as many\n"
       "however long the trace), and the most memory it takes at a time beyond the open trace\n");
-  fmt::print("{:<41} {:>9} {:>9} {:>9} {:>11} {:>9}\n", "", "read", "+ model", "+ rules",
-             "memory MB", "findings");
+  fmt::print("{:<41} {:>9} {:>9} {:>9} {:>11}\n", "", "read", "+ model", "+ rules", "memory MB");
   for (const auto& [threads, sets] : {std::pair<uint32_t, uint64_t>{1, 1}, {8, 256}}) {
     for (const uint64_t size : sizes) run(size, threads, sets);
   }
