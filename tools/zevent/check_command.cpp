@@ -324,7 +324,10 @@ action declare_check(CLI::App& line) {
                   "how much longer than its timeout a wait may take (default 1ms)");
   line.add_option("--polls", options->limits.polls,
                   "how often the same query may be repeated with nothing in between")
-      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& text) {
+        return text == "0" || text.starts_with('-') ? "'" + text + "' is not 1 or more"
+                                                    : std::string();
+      })
       ->capture_default_str();
   line.add_flag("--importer-may-signal", options->limits.importer_may_signal,
                 "counter-based events may be signalled by the process that opened them");
