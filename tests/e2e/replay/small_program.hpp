@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "support/exit_once.hpp"
+
 // Small Level Zero programs of all kinds, to be recorded, replayed and written as C.
 // `small_programs NAME` runs one of them.
 namespace small_programs {
@@ -30,7 +32,7 @@ inline constexpr uint64_t for_ever = UINT64_MAX;
 inline void must(ze_result_t result, const char* what) {
   if (result == ZE_RESULT_SUCCESS) return;
   std::fprintf(stderr, "%s: %#x\n", what, static_cast<unsigned>(result));
-  std::exit(3);
+  exit_once(3);
 }
 #define MUST(call) ::small_programs::must((call), #call)
 
@@ -38,7 +40,7 @@ inline void must(ze_result_t result, const char* what) {
 inline void refused(ze_result_t result, const char* what) {
   if (result != ZE_RESULT_SUCCESS) return;
   std::fprintf(stderr, "%s: was to fail\n", what);
-  std::exit(3);
+  exit_once(3);
 }
 #define REFUSED(call) ::small_programs::refused((call), #call)
 

@@ -9,12 +9,14 @@
 #include <iterator>
 #include <string_view>
 
+#include "support/exit_once.hpp"
+
 namespace rule_programs {
 
 void must(ze_result_t result, const char* what) {
   if (result == ZE_RESULT_SUCCESS) return;
   std::fprintf(stderr, "%s: %#x\n", what, static_cast<unsigned>(result));
-  std::exit(3);
+  exit_once(3);
 }
 
 machine::machine() {
