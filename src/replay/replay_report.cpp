@@ -77,9 +77,8 @@ void reporter::list_memory() {
   if (!options_.compare_memory) return;
   const auto differences = outcome_.memory();
   if (outcome_.compared_bytes() == 0 && !compared_.polls.empty()) {
-    say("no memory was compared: where the recording has contents, a poll had found the device "
-        "done "
-        "that it found busy here, or there are none ('zevent record --memory=results' keeps them)");
+    say("no memory was compared: the recording has no contents of allocations after waits "
+        "('zevent record --memory=results' keeps them), or polls found the device busy here");
     return;
   }
   if (outcome_.compared_bytes() == 0) {

@@ -49,6 +49,7 @@ std::string opened_object(const trace::trace_file& trace, uint64_t call) {
 result<std::vector<shared_handle>> find_shared_handles(const trace::trace_file& trace,
                                                        uint32_t process) {
   std::vector<shared_handle> out;
+  if (trace.run().processes.size() == 1) return out;
   std::map<handle_key, seen_handle> put_out;
   trace::call_reader reader(trace);
   while (const auto* call = reader.next()) {
