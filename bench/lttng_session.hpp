@@ -32,23 +32,6 @@ inline bool lttng_is_installed(const char* who) {
   return false;
 }
 
-// A folder that goes away with this object.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "zevent-bench-XXXXXX";
-    check(mkdtemp(pattern.data()) != nullptr, "making a folder");
-    path_ = pattern;
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 // LTTng's daemon, where none runs yet; ended with this object.
 class lttng_daemon {
  public:

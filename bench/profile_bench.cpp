@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "ratio.hpp"
 
 namespace {
@@ -222,13 +223,13 @@ added measure() {
 }
 
 added measure_in_child(const char* profile) {
-  std::string folder = fs::temp_directory_path() / "zevent-bench-XXXXXX";
-  check(mkdtemp(folder.data()) != nullptr, "making a folder");
+  const zevent::temporary_folder folder("zevent-bench");
+  check(!folder.path().empty(), "making a folder");
   int ends[2];
   check(pipe(ends) == 0, "making a pipe");
   const pid_t child = fork();
   if (child == 0) {
-    setenv("ZEVENT_RECORD", (folder + "/bench.zev").c_str(), 1);
+    setenv("ZEVENT_RECORD", (folder / "bench.zev").c_str(), 1);
     setenv("ZEVENT_RECORD_MEMORY", "off", 1);
     setenv("ZEVENT_PROFILE", profile, 1);
     const added result = measure();
@@ -240,7 +241,6 @@ added measure_in_child(const char* profile) {
   check(read(ends[0], &result, sizeof(result)) == sizeof(result), "measuring");
   close(ends[0]);
   waitpid(child, nullptr, 0);
-  fs::remove_all(folder);
   return result;
 }
 

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "lttng_session.hpp"
 #include "ratio.hpp"
 
@@ -265,7 +266,7 @@ void make_calls_for(const std::string& who, uint64_t count) {
 
 void measure_everything(const std::string& self) {
   if (!bench::lttng_is_installed("recorder_bench")) return;
-  const bench::temporary_folder folder;
+  const zevent::temporary_folder folder("zevent-bench");
   setenv("LTTNG_UST_ALLOW_BLOCKING", "1", 1);
   const bench::lttng_daemon daemon;
   const bench::lttng_session session(folder.path() / "cost");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/temporary_folder.hpp"
 #include "lttng_session.hpp"
 #include "trace/open_trace.hpp"
 #include "trace/pack.hpp"
@@ -60,7 +61,7 @@ double read_calls(const fs::path& file, bool with_arguments) {
 int main(int, char** arguments) {
   if (!bench::lttng_is_installed("trace_bench")) return 0;
   const std::string maker = fs::path(arguments[0]).parent_path() / "recorder_bench";
-  const bench::temporary_folder folder;
+  const zevent::temporary_folder folder("zevent-bench");
   setenv("LTTNG_UST_ALLOW_BLOCKING", "1", 1);
   const bench::lttng_daemon daemon;
 

@@ -10,7 +10,7 @@ namespace zevent {
 // could be made.
 class temporary_folder {
  public:
-  explicit temporary_folder(const std::string& name) {
+  explicit temporary_folder(const std::string& name = "zevent") {
     std::error_code error;
     std::string pattern =
         (std::filesystem::temp_directory_path(error) / (name + "-XXXXXX")).string();
@@ -24,6 +24,7 @@ class temporary_folder {
   }
 
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
  private:
   std::filesystem::path path_;

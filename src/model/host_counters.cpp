@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "model/call_sequence.hpp"
-#include "model/trace_calls.hpp"
+#include "model/process_calls.hpp"
 
 namespace zevent::model {
 namespace {
@@ -56,11 +55,7 @@ std::vector<host_counter_write> host_counters::take() {
 std::vector<host_counter_write> find_host_counter_writes(const trace::trace_file& trace,
                                                          uint32_t process) {
   host_counters search;
-  call_sequence<host_counters> sequence(search);
-  trace_calls calls(trace);
-  while (const auto* call = calls.next())
-    if (call->process == process) sequence.add(*call, calls.next_start_ns());
-  sequence.finish();
+  tell_calls_of(trace, process, search);
   return search.take();
 }
 

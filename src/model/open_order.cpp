@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "model/call_sequence.hpp"
+#include "model/process_calls.hpp"
 #include "model/process_model.hpp"
-#include "model/trace_calls.hpp"
 
 namespace zevent::model {
 namespace {
@@ -29,13 +28,10 @@ std::string name_of(const stream& which, const object_name& name) {
 class order_search final : public listener {
  public:
   order_search(const trace::trace_file& trace, uint32_t process, size_t most)
-      : trace_(trace), process_(process), most_(most), state_(*this), sequence_(*this) {}
+      : trace_(trace), process_(process), most_(most), state_(*this) {}
 
   open_order run_all() {
-    trace_calls calls(trace_);
-    while (const auto* call = calls.next())
-      if (call->process == process_) sequence_.add(*call, calls.next_start_ns());
-    sequence_.finish();
+    tell_calls_of(trace_, process_, *this);
     std::erase_if(out_.waits, [&](const early_wait& each) { return overwritten(each); });
     return std::move(out_);
   }
@@ -166,7 +162,6 @@ class order_search final : public listener {
   uint32_t process_;
   size_t most_;
   process_model state_;
-  call_sequence<order_search> sequence_;
   uint64_t now_ns_ = 0;
   std::set<std::pair<call_number, call_number>> told_;
   std::vector<noted_write> writes_;

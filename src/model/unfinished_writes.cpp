@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "model/call_sequence.hpp"
-#include "model/trace_calls.hpp"
+#include "model/process_calls.hpp"
 
 namespace zevent::model {
 
@@ -66,11 +65,7 @@ std::vector<unfinished_of_look> seen_unfinished(const trace::trace_file& trace, 
                                                 std::span<const memory_look> looks) {
   if (looks.empty()) return {};
   unfinished_writes search(looks);
-  call_sequence<unfinished_writes> sequence(search);
-  trace_calls calls(trace);
-  while (const auto* call = calls.next())
-    if (call->process == process) sequence.add(*call, calls.next_start_ns());
-  sequence.finish();
+  tell_calls_of(trace, process, search);
   return search.take();
 }
 

@@ -30,17 +30,6 @@ void findings::executed(uint64_t commands) {
   std::atomic_ref(place_->executed).fetch_add(commands);
 }
 
-void ProfiledChild::SetUp() {
-  std::string pattern = std::filesystem::temp_directory_path() / "zevent-profile-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  folder_ = pattern;
-}
-
-void ProfiledChild::TearDown() {
-  trace_.reset();
-  std::filesystem::remove_all(folder_);
-}
-
 ProfiledChild::outcome ProfiledChild::run(const program& what, bool profiled,
                                           const settings& environment) {
   auto* place =

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "trace/device_times.hpp"
 #include "trace/trace_file.hpp"
 
@@ -43,9 +44,6 @@ using settings = std::vector<std::pair<std::string, std::string>>;
 // itself.
 class ProfiledChild : public testing::Test {
  protected:
-  void SetUp() override;
-  void TearDown() override;
-
   struct outcome {
     int status = 0;  // of wait()
     uint64_t executed = 0;
@@ -67,7 +65,8 @@ class ProfiledChild : public testing::Test {
   std::string folder() const { return folder_; }
 
  private:
-  std::string folder_;
+  const temporary_folder made_{"zevent-profile"};
+  const std::string folder_ = made_.path();
   int runs_ = 0;
   std::unique_ptr<trace::trace_file> trace_;
 };

@@ -12,16 +12,6 @@
 
 namespace zevent::recorder_test {
 
-void RecordedChild::SetUp() {
-  std::string pattern = std::filesystem::temp_directory_path() / "zevent-record-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  folder_ = pattern;
-}
-
-void RecordedChild::TearDown() {
-  std::filesystem::remove_all(folder_);
-}
-
 pid_t RecordedChild::start(const std::function<void()>& program) {
   const pid_t child = fork();
   if (child == 0) {

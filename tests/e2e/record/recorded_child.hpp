@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "part_reader.hpp"
 
 namespace zevent::recorder_test {
@@ -15,9 +16,6 @@ namespace zevent::recorder_test {
 // it itself, and so stays a process with one thread and nothing loaded.
 class RecordedChild : public testing::Test {
  protected:
-  void SetUp() override;
-  void TearDown() override;
-
   // Starts `program` in a child that records; its number.
   pid_t start(const std::function<void()>& program);
   // The wait status.
@@ -31,7 +29,8 @@ class RecordedChild : public testing::Test {
   read_part only_part() const;
 
  private:
-  std::string folder_;
+  const temporary_folder made_{"zevent-record"};
+  const std::string folder_ = made_.path();
 };
 
 // Index of a function in the model, by name.

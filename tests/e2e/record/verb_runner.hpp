@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "trace/open_trace.hpp"
 
 namespace zevent::recorder_test {
@@ -123,13 +124,6 @@ inline finished on_terminal(words command, const std::string& folder, unsigned c
 
 class RecordVerb : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = std::filesystem::temp_directory_path() / "zevent-verb-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   static words command(const words& options, const words& program) {
     words all{ZEVENT, "record"};
     all.insert(all.end(), options.begin(), options.end());
@@ -175,7 +169,8 @@ class RecordVerb : public testing::Test {
     chmod((folder_ + "/" + name).c_str(), 0700);
   }
 
-  std::string folder_;
+  const temporary_folder made_{"zevent-verb"};
+  const std::string folder_ = made_.path();
 };
 
 }  // namespace zevent::recorder_test

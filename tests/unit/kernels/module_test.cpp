@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temporary_folder.hpp"
 #include "kernel_fixture.hpp"
 #include "kernels/arguments_spv.h"
 #include "kernels/client_capabilities_spv.h"
@@ -74,21 +75,6 @@ class scoped_cache {
 
  private:
   std::string before_;
-};
-
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "zevent-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~temporary_folder() { fs::remove_all(path_); }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 TEST_F(modules, name_their_kernels) {

@@ -9,6 +9,7 @@
 #include "api/call_encoder.hpp"
 #include "api/model.hpp"
 #include "api/result_code.hpp"
+#include "base/temporary_folder.hpp"
 #include "invocations.hpp"
 #include "part_reader.hpp"
 #include "random_arguments.hpp"
@@ -73,9 +74,8 @@ uint64_t driver_was_called(uint16_t index, const void* const* arguments) {
 namespace {
 
 TEST(Hooks, EveryFunctionIsRecordedAsTheModelsEncoderWritesIt) {
-  std::string folder = std::filesystem::temp_directory_path() / "zevent-hooks-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  setenv("ZEVENT_RECORD", (folder + "/out.zev").c_str(), 1);
+  const temporary_folder folder("zevent-hooks");
+  setenv("ZEVENT_RECORD", (folder / "out.zev").c_str(), 1);
   setenv("ZEVENT_RECORD_MEMORY", "off", 1);
 
   const auto& model = api::builtin_model();
@@ -94,7 +94,7 @@ TEST(Hooks, EveryFunctionIsRecordedAsTheModelsEncoderWritesIt) {
       invocations[i].hook(values.data());
     }
 
-  const auto paths = part_paths(folder + "/out.zev" + recording::parts_suffix);
+  const auto paths = part_paths((folder / "out.zev").string() + recording::parts_suffix);
   ASSERT_EQ(paths.size(), 1u);
   const auto part = read_part_file(paths.front());
   EXPECT_TRUE(part.faults.empty());
@@ -109,7 +109,6 @@ TEST(Hooks, EveryFunctionIsRecordedAsTheModelsEncoderWritesIt) {
     EXPECT_EQ(calls[i].result, expected[i].result) << name;
     EXPECT_TRUE(calls[i].end.has_value()) << name;
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/temporary_folder.hpp"
 #include "part_reader.hpp"
 #include "recorder/process_recording.hpp"
 #include "recorder/thread_log.hpp"
@@ -100,13 +101,6 @@ bool mount_small_disk(const std::string& folder, unsigned long flags) {
 // Runs `work` as the program of a process of its own that records into a folder of its own.
 class RecorderLog : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = std::filesystem::temp_directory_path() / "zevent-log-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string output() const { return folder_ + "/out.zev"; }
   std::string parts() const { return output() + recording::parts_suffix; }
 
@@ -129,7 +123,8 @@ class RecorderLog : public testing::Test {
     return paths.empty() ? read_part{} : read_part_file(paths.front());
   }
 
-  std::string folder_;
+  const temporary_folder made_{"zevent-log"};
+  const std::string folder_ = made_.path();
 };
 
 TEST_F(RecorderLog, KeepsWhatAKilledProcessRecorded) {

@@ -1,10 +1,10 @@
 #include "report/sqlite_export.hpp"
+#include "base/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
 #include "story.hpp"
-#include "temporary_folder.hpp"
 
 namespace zevent::report {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "temporary_folder.hpp"
 #include "written_file.hpp"
 
 namespace zevent::trace {

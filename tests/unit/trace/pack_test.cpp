@@ -1,4 +1,5 @@
 #include "trace/pack.hpp"
+#include "base/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +7,6 @@
 
 #include "api/call_codec.hpp"
 #include "packed.hpp"
-#include "temporary_folder.hpp"
 #include "trace/open_trace.hpp"
 
 namespace zevent::trace {
