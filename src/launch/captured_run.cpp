@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "launch/program.hpp"
 
@@ -51,22 +52,28 @@ class captured_output {
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  for (const auto& [name, value] : more) setenv(name.c_str(), value.c_str(), 1);
-  become_program(request.command, request.environment);
+  if (request.ends_early != nullptr) request.ends_early->restore_signals();
+  environment_changes changes = request.environment;
+  changes.insert(changes.end(), more.begin(), more.end());
+  become_program(request.command, changes);
   _exit(errno == ENOENT ? exit_not_found : exit_not_executable);
 }
 
-// False when the time was over first.
-bool wait_for_end(pid_t child, uint64_t timeout_ms) {
+enum class wait_end { program_ended, time_over, interrupted };
+
+wait_end wait_for_end(pid_t child, const captured_run_request& request) {
   const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  if (descriptor < 0) return true;  // without it there is no limit
-  pollfd end{descriptor, POLLIN, 0};
+  if (descriptor < 0) return wait_end::program_ended;  // without it there is no limit
+  const bool may_be_interrupted = request.ends_early != nullptr;
+  pollfd ends[] = {{descriptor, POLLIN, 0},
+                   {may_be_interrupted ? request.ends_early->descriptor() : -1, POLLIN, 0}};
   int ready = 0;
   do {
-    ready = poll(&end, 1, static_cast<int>(timeout_ms));
+    ready = poll(ends, std::size(ends), static_cast<int>(request.timeout_ms));
   } while (ready < 0 && errno == EINTR);
   close(descriptor);
-  return ready != 0;
+  if (ready == 0) return wait_end::time_over;
+  return ends[1].revents != 0 ? wait_end::interrupted : wait_end::program_ended;
 }
 
 }  // namespace
@@ -79,20 +86,23 @@ result<run_end> run_captured(const captured_run_request& request, const environm
   if (child == 0) become(request, more, output.descriptor());
 
   run_end end;
-  end.hung = !wait_for_end(child, request.timeout_ms);
+  const wait_end waited = wait_for_end(child, request);
+  end.hung = waited == wait_end::time_over;
+  if (waited == wait_end::interrupted) end.interrupted_by = request.ends_early->signal();
   kill(-child, SIGKILL);  // also what it left behind
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  end.signal = WIFSIGNALED(status) && !end.hung ? WTERMSIG(status) : 0;
+  const bool ended_by_us = end.hung || end.interrupted_by != 0;
+  end.signal = WIFSIGNALED(status) && !ended_by_us ? WTERMSIG(status) : 0;
   end.output = output.text();
   return end;
 }
 
 result<run_end> run_as_example(const captured_run_request& request, std::string_view unless) {
   auto right = run_captured(request, {});
-  if (!right) return right;
+  if (!right || right->interrupted_by != 0) return right;
   const std::string& program = request.command.front();
   if (right->exit_status == exit_not_found || right->exit_status == exit_not_executable)
     return fail("cannot run {}", program);

@@ -80,13 +80,17 @@ result<sweep_report> run_sweep(const sweep_request& request,
 
   strike_note strikes;
   if (!strikes.usable()) return fail("cannot keep notes: {}", std::strerror(errno));
+  const std::string others = request.other_faults.empty() ? "" : request.other_faults + ",";
   sweep_report report;
-  for (uint64_t run = 0; run < request.runs && !report.reached_the_end; ++run) {
+  report.interrupted_by = right->interrupted_by;
+  for (uint64_t run = 0; run < request.runs && report.interrupted_by == 0; ++run) {
     const uint64_t number = swept.parameter.least + run;
-    const auto end =
-        run_captured(request.run, {{"ZEVENT_FAULTS", fmt::format("{}:{}", swept.name, number)},
-                                   {"ZEVENT_FAULT_NOTE", strikes.path()}});
+    const auto end = run_captured(
+        request.run, {{"ZEVENT_FAULTS", fmt::format("{}{}:{}", others, swept.name, number)},
+                      {"ZEVENT_FAULT_NOTE", strikes.path()}});
     if (!end) return tl::unexpected(end.error());
+    report.interrupted_by = end->interrupted_by;
+    if (report.interrupted_by != 0) break;
     progress(run + 1);
     // A program that died without a strike is as bad as one that died of it.
     const sweep_end verdict = judge(*end, *right);

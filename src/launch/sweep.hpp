@@ -28,20 +28,22 @@ struct sweep_report {
   sweep_counts counts;
   std::optional<uint64_t> first_bad;  // the number given to the fault
   bool reached_the_end = false;       // the last run had no occasion left for the fault to strike
+  int interrupted_by = 0;             // the signal that ended the sweep early, or 0
 };
 
 struct sweep_request {
   captured_run_request run;
   fault which = fault::out_of_host_memory;
   uint64_t runs = 200;
+  std::string other_faults;  // what is on in every run, as in ZEVENT_FAULTS
 };
 
 // Whether a fault counts occasions, so that a sweep over them makes sense.
 bool can_be_swept(fault which);
 
 // Runs the program once plainly, which says what is right, then with the fault at its first
-// occasion, at its second, and so on, until the fault no longer finds one or `runs` are made.
-// `progress` is told after each how many are done.
+// occasion, at its second, and so on, until the fault no longer finds one, `runs` are made, or it
+// is interrupted. `progress` is told after each how many are done.
 result<sweep_report> run_sweep(const sweep_request& request,
                                const std::function<void(uint64_t)>& progress);
 

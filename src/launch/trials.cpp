@@ -38,21 +38,26 @@ result<trial_report> run_trials(const trial_request& request,
   if (!right) return tl::unexpected(right.error());
 
   trial_report report;
+  report.interrupted_by = right->interrupted_by;
+  if (report.interrupted_by != 0) return report;
   report.plain.add(trial_end::same);
   const uint64_t total = request.seeds * 2;
   progress(1, total);
-  for (uint64_t seed = 1; seed <= request.seeds; ++seed) {
-    const auto chaotic = run_captured(request.run, {{"ZEVENT_CHAOS", std::to_string(seed)}});
-    if (!chaotic) return tl::unexpected(chaotic.error());
-    const trial_end end = judge(*chaotic, *right);
-    report.chaos.add(end);
-    if (end != trial_end::same && !report.first_bad_seed) report.first_bad_seed = seed;
-    progress(seed * 2, total);
-    if (seed == request.seeds) break;
-    const auto plain = run_captured(request.run, {});
-    if (!plain) return tl::unexpected(plain.error());
-    report.plain.add(judge(*plain, *right));
-    progress(seed * 2 + 1, total);
+  for (uint64_t run = 1; run < total; ++run) {
+    // One of each in turn, so that both have met the same moods of the machine.
+    const uint64_t seed = (run + 1) / 2;
+    const bool under_chaos = run % 2 == 1;
+    const auto end = run_captured(
+        request.run, under_chaos ? environment_changes{{"ZEVENT_CHAOS", std::to_string(seed)}}
+                                 : environment_changes{});
+    if (!end) return tl::unexpected(end.error());
+    report.interrupted_by = end->interrupted_by;
+    if (report.interrupted_by != 0) break;
+    const trial_end verdict = judge(*end, *right);
+    (under_chaos ? report.chaos : report.plain).add(verdict);
+    if (under_chaos && verdict != trial_end::same && !report.first_bad_seed)
+      report.first_bad_seed = seed;
+    progress(run + 1, total);
   }
   return report;
 }

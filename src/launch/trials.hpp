@@ -12,12 +12,6 @@ namespace zevent::launch {
 // How one run of a program ended, as far as a trial tells runs apart.
 enum class trial_end { same, failed, crashed, hung, output_differs };
 
-struct trial {
-  trial_end end;
-  int exit_status = 0;
-  int signal = 0;
-};
-
 // What the runs with a seed, or those without, came to.
 struct trial_counts {
   uint64_t runs = 0;
@@ -34,6 +28,7 @@ struct trial_report {
   trial_counts plain;
   trial_counts chaos;
   std::optional<uint64_t> first_bad_seed;
+  int interrupted_by = 0;  // the signal that ended the trial early, or 0
 };
 
 struct trial_request {
@@ -42,8 +37,8 @@ struct trial_request {
 };
 
 // Runs the program once plainly, which says what is right, then N - 1 times more plainly and N
-// times under chaos with the seeds 1 to N. `progress` is told after each run how many are done, of
-// how many.
+// times under chaos with the seeds 1 to N, until it is interrupted. `progress` is told after each
+// run how many are done, of how many.
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress);
 

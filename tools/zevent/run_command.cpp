@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/environment.hpp"
 #include "base/faults.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
@@ -61,38 +62,66 @@ void print_counts(std::string_view name, const launch::trial_counts& counts) {
              counts.bad(), counts.failed, counts.crashed, counts.hung, counts.output_differs);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& word : words) all += " " + word;
-  return all;
+// As a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string within;
+  for (const char each : word) within += each == '\'' ? "'\\''" : std::string(1, each);
+  return "'" + within + "'";
 }
 
-// 0: the program never failed; 1: it failed under chaos.
+// The command that makes one run again: the options that hold for all runs, and what is its own.
+std::string command_for_one(const run_options& options, const std::string& own,
+                            const std::vector<std::string>& command) {
+  std::string line = "zevent run";
+  if (options.way != "auto") line += " --way " + options.way;
+  for (const auto& each : options.faults) line += " --fault " + each;
+  if (!options.seed.empty()) line += " --seed " + options.seed;
+  line += " " + own + " --";
+  for (const auto& word : command) line += " " + quoted(word);
+  return line;
+}
+
+// 0: the program never failed; 1: it failed under chaos; 128 and more: interrupted.
 int run_under_chaos(const run_options& options, const std::vector<std::string>& command,
-                    const launch::environment_changes& changes) {
+                    launch::environment_changes changes) {
+  changes.emplace_back("ZEVENT_CHAOS", "");  // a plain run is plain, whatever was set before
   const bool shows_progress = wants_colour(stderr);
-  const auto report =
-      launch::run_trials({{command, changes, options.timeout_s * 1000}, options.chaos_seeds},
-                         [&](uint64_t done, uint64_t total) {
-                           if (shows_progress)
-                             fmt::print(stderr, "\r{} of {} runs{}", done, total,
-                                        done == total ? "\r                    \r" : "");
-                         });
+  const launch::interruption by_user;
+  const auto report = launch::run_trials(
+      {{command, changes, options.timeout_s * 1000, &by_user}, options.chaos_seeds},
+      [&](uint64_t done, uint64_t total) {
+        if (shows_progress) fmt::print(stderr, "\r{} of {} runs", done, total);
+      });
+  if (shows_progress) fmt::print(stderr, "\r                    \r");
   if (!report) return complain("run", report.error(), exit_usage);
 
   fmt::print("                             failed crashed  hung output\n");
   print_counts("plain", report->plain);
   print_counts("chaos", report->chaos);
-  if (!report->first_bad_seed) {
-    fmt::print("never failed under chaos\n");
-    return 0;
+  const bool interrupted = report->interrupted_by != 0;
+  if (interrupted)
+    fmt::print("interrupted after {} of {} runs\n", report->plain.runs + report->chaos.runs,
+               options.chaos_seeds * 2);
+  if (report->first_bad_seed) {
+    const std::string seed = std::to_string(*report->first_bad_seed);
+    fmt::print("first bad seed {}; to repeat it: {}\n", seed,
+               command_for_one(options, "--seed " + seed, command));
+  } else {
+    fmt::print("never failed under chaos{}\n", interrupted ? " so far" : "");
   }
-  fmt::print("first bad seed {}; to repeat it: zevent run --seed {} --{}\n",
-             *report->first_bad_seed, *report->first_bad_seed, joined(command));
-  return 1;
+  if (interrupted) return 128 + report->interrupted_by;
+  return report->first_bad_seed ? 1 : 0;
 }
 
-// 0: the program ended each time; 1: it crashed or hung.
+std::string end_of(const launch::sweep_report& report) {
+  if (report.interrupted_by != 0) return "; interrupted, there may be more";
+  return report.reached_the_end ? " (there are no more)" : "; --runs tries more";
+}
+
+// 0: the program ended each time; 1: it crashed or hung; 128 and more: interrupted.
 int run_sweep(const run_options& options, const std::vector<std::string>& command,
               const launch::environment_changes& changes) {
   const auto faults = parse_faults(options.sweep);
@@ -103,9 +132,15 @@ int run_sweep(const run_options& options, const std::vector<std::string>& comman
   if (swept == nullptr)
     return complain("run", failure{"--sweep takes the name of one fault, without a number"},
                     exit_usage);
+  const auto others = joined_faults(options);
+  if (!others) return complain("run", others.error(), exit_usage);
   const bool shows_progress = wants_colour(stderr);
+  const launch::interruption by_user;
   const auto report = launch::run_sweep(
-      {{command, changes, options.timeout_s * 1000}, swept->id, options.sweep_runs},
+      {{command, changes, options.timeout_s * 1000, &by_user},
+       swept->id,
+       options.sweep_runs,
+       others->empty() ? read_environment("ZEVENT_FAULTS").value_or("") : *others},
       [&](uint64_t done) {
         if (shows_progress) fmt::print(stderr, "\r{} runs", done);
       });
@@ -113,16 +148,18 @@ int run_sweep(const run_options& options, const std::vector<std::string>& comman
   if (!report) return complain("run", report.error(), exit_usage);
 
   const auto& counts = report->counts;
-  fmt::print("{} at each of {} occasions{}\n", swept->name, counts.struck,
-             report->reached_the_end ? " (there are no more)" : "; --runs tries more");
+  fmt::print("{} at each of {} occasions{}\n", swept->name, counts.struck, end_of(*report));
   fmt::print("  {:>5} ended with an error\n  {:>5} went on as if nothing had happened\n",
              counts.error, counts.unnoticed);
   fmt::print("  {:>5} ended well with other output\n  {:>5} crashed\n  {:>5} hung\n",
              counts.other_output, counts.crashed, counts.hung);
-  if (!report->first_bad) return 0;
-  fmt::print("to repeat the first: zevent run --fault {}:{} --{}\n", swept->name,
-             *report->first_bad, joined(command));
-  return 1;
+  if (report->first_bad)
+    fmt::print(
+        "to repeat the first: {}\n",
+        command_for_one(options, fmt::format("--fault {}:{}", swept->name, *report->first_bad),
+                        command));
+  if (report->interrupted_by != 0) return 128 + report->interrupted_by;
+  return report->first_bad ? 1 : 0;
 }
 
 int run(const CLI::App& line, const run_options& options) {
@@ -157,6 +194,7 @@ action declare_run(CLI::App& line) {
       "With --sweep=FAULT the program runs with the fault at its first occasion, then at its\n"
       "second, and so on: every error path once. Exit status then: 0 it ended each time, 1 it\n"
       "crashed or hung, 2 could not try.\n\n"
+      "Ctrl-C ends both early: what was found so far is printed, and the exit status is 130.\n\n"
       "With --check the run is recorded, and when it has ended 'zevent check' says on stderr\n"
       "what it did wrong. Exit status then: the program's unless it is 0; else 0 no errors\n"
       "found, 1 errors found, 2 could not check.");
@@ -178,7 +216,8 @@ action declare_run(CLI::App& line) {
                     ->type_name("N");
   auto* sweep =
       line.add_option("--sweep", options->sweep, "try the program with this fault at each occasion")
-          ->type_name("FAULT");
+          ->type_name("FAULT")
+          ->excludes(chaos);
   line.add_option("--runs", options->sweep_runs, "how many occasions --sweep tries at most")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
       ->capture_default_str()
@@ -186,9 +225,10 @@ action declare_run(CLI::App& line) {
   line.add_flag("--check", options->check, "check what the program did, when it has ended")
       ->excludes(chaos)
       ->excludes(sweep);
-  line.add_option("--seed", options->seed, "run once under chaos with this seed")
+  line.add_option("--seed", options->seed, "run under chaos with this seed")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX).description(""))
-      ->type_name("SEED");
+      ->type_name("SEED")
+      ->excludes(chaos);
   line.add_option("--timeout", options->timeout_s,
                   "seconds after which a run under --chaos or --sweep hangs")
       ->check(CLI::Range(uint64_t{1}, uint64_t{86'400}).description(""))
