@@ -36,6 +36,7 @@ class host_counters final : public listener {
   process_model state_;
   std::vector<waiting_run> waiting_;
   std::vector<byte_range> written_;  // by commands
+  size_t merge_at_ = 1024;           // so many of them
   std::vector<host_counter_write> out_;
 };
 
