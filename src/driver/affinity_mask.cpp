@@ -46,4 +46,8 @@ bool affinity_mask::shows(uint32_t device, uint32_t subdevice) const {
          });
 }
 
+bool affinity_mask::shows_flat(uint32_t number) const {
+  return shows(number, all_subdevices);
+}
+
 }  // namespace zevent::driver

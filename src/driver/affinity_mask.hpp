@@ -15,6 +15,8 @@ class affinity_mask {
 
   bool shows(uint32_t device) const;
   bool shows(uint32_t device, uint32_t subdevice) const;
+  // Where sub-devices are counted over all devices. An entry with a dot means nothing there.
+  bool shows_flat(uint32_t number) const;
 
  private:
   struct entry {

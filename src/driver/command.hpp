@@ -86,6 +86,7 @@ class command {
 
   // Set by the stream that the command is submitted to.
   uint64_t number_ = 0;
+  uint64_t ticket_ = 0;  // see submission_order.hpp
   command* next_ = nullptr;
 };
 

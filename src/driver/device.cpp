@@ -7,8 +7,10 @@
 #include <iterator>
 #include <memory>
 
+#include "base/checked_cast.hpp"
 #include "base/environment.hpp"
 #include "driver/affinity_mask.hpp"
+#include "driver/device_hierarchy.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -23,6 +25,14 @@ constexpr queue_group groups[] = {
 // A PCI domain that machines do not have, so that no real device is taken for this one.
 constexpr uint32_t pci_domain = 0x7a65;
 
+constexpr uint32_t queue_count_before(size_t ordinal) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < ordinal; ++i) count += groups[i].queue_count;
+  return count;
+}
+
+constexpr uint32_t queue_count_of_all_groups = queue_count_before(std::size(groups));
+
 uint64_t machine_memory_bytes() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -30,15 +40,25 @@ uint64_t machine_memory_bytes() {
 
 }  // namespace
 
-device::device(driver& owner, uint32_t index) : driver_(owner), index_(index) {
-  const uint64_t count = read_environment_number("ZEVENT_SUBDEVICES", 0, 0, 16);
+device::device(driver& owner, uint32_t index)
+    : driver_(owner), index_(index), orders_(new submission_order[queue_count_of_all_groups]) {
+  const uint32_t count = subdevice_count_of_environment();
   // Memory may run out on the way: what was made until then goes again.
   std::vector<std::unique_ptr<device>> made;
+  const affinity_mask& mask = affinity_mask::of_environment();
+  const bool is_flat = hierarchy_of_environment() != device_hierarchy::composite;
   for (uint32_t i = 0; i < count; ++i) {
-    if (affinity_mask::of_environment().shows(index, i)) made.emplace_back(new device(*this, i));
+    const uint32_t number = index * count + i;
+    if (is_flat ? mask.shows_flat(number) : mask.shows(index, i)) {
+      made.emplace_back(new device(*this, i));
+    }
   }
   subdevices_.reserve(made.size());
   for (auto& each : made) subdevices_.push_back(each.release());
+}
+
+uint32_t device::subdevice_count_of_environment() {
+  return checked_cast<uint32_t>(read_environment_number("ZEVENT_SUBDEVICES", 0, 0, 16));
 }
 
 device::~device() {
@@ -46,7 +66,11 @@ device::~device() {
 }
 
 device::device(device& root, uint32_t subdevice_index)
-    : driver_(root.driver_), root_(&root), index_(root.index_), subdevice_index_(subdevice_index) {}
+    : driver_(root.driver_),
+      root_(&root),
+      index_(root.index_),
+      subdevice_index_(subdevice_index),
+      orders_(new submission_order[queue_count_of_all_groups]) {}
 
 std::string device::name() const {
   return "zevent software device";
@@ -70,6 +94,10 @@ const queue_group* device::group(uint32_t ordinal) {
 
 uint32_t device::group_count() {
   return std::size(groups);
+}
+
+submission_order& device::order_of(uint32_t ordinal, uint32_t index) {
+  return orders_[queue_count_before(ordinal) + index];
 }
 
 bool device::is_copy_only(uint32_t ordinal) {

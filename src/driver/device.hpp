@@ -3,12 +3,14 @@
 #include <level_zero/ze_api.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "driver/device_clock.hpp"
 #include "driver/object.hpp"
+#include "driver/submission_order.hpp"
 
 namespace zevent::driver {
 
@@ -31,6 +33,9 @@ class device : public object_of<device, object_kind::device> {
   // Position among the root devices, of itself or of its root.
   uint32_t index() const { return index_; }
 
+  // How many sub-devices a root device has before any are hidden.
+  static uint32_t subdevice_count_of_environment();
+
   // A sub-device is the same processor and memory under another handle.
   std::span<device* const> subdevices() const { return subdevices_; }
   device* root() const { return root_; }  // null for a root device
@@ -45,6 +50,7 @@ class device : public object_of<device, object_kind::device> {
   // The group of that ordinal; null when there is none.
   static const queue_group* group(uint32_t ordinal);
   static uint32_t group_count();
+  submission_order& order_of(uint32_t ordinal, uint32_t index);
   static bool is_copy_only(uint32_t ordinal);
   static size_t longest_fill_pattern_bytes(uint32_t ordinal);
 
@@ -60,6 +66,8 @@ class device : public object_of<device, object_kind::device> {
   const uint32_t subdevice_index_ = 0;
   std::vector<device*> subdevices_;  // its own
   const device_clock clock_;
+  // Of each queue of each group, one group after the other.
+  const std::unique_ptr<submission_order[]> orders_;
 };
 
 }  // namespace zevent::driver

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "driver/device.hpp"
+#include "driver/device_hierarchy.hpp"
 #include "driver/driver.hpp"
 #include "driver/kernel_limits.hpp"
 #include "driver/two_call.hpp"
@@ -83,7 +84,7 @@ namespace entry {
 ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t* pCount,
                         ze_device_handle_t* phDevices) {
   return with<driver>(hDriver, [&](driver& owner) {
-    const auto devices = owner.devices();
+    const auto devices = owner.listed_devices();
     return answer_in_two_calls(static_cast<uint32_t>(devices.size()), pCount, phDevices,
                                [&](ze_device_handle_t& out, uint32_t i) {
                                  out = to_handle<ze_device_handle_t>(devices[i]);
@@ -91,10 +92,11 @@ ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t* pCount,
   });
 }
 
-// A root device has no root above it.
+// A root device has no root above it, and in a flat hierarchy all devices are roots.
 ze_result_t zeDeviceGetRootDevice(ze_device_handle_t hDevice, ze_device_handle_t* phRootDevice) {
   return with<device>(hDevice, [&](device& target) {
-    *phRootDevice = to_handle<ze_device_handle_t>(target.root());
+    device* root = hierarchy_of_environment() == device_hierarchy::flat ? nullptr : target.root();
+    *phRootDevice = to_handle<ze_device_handle_t>(root);
     return ZE_RESULT_SUCCESS;
   });
 }
@@ -119,7 +121,9 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice,
     out.vendorId = 0x8086;  // clients refuse devices of vendors they do not know
     out.deviceId = 0x7a65;
     out.flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
-    if (target.root() != nullptr) out.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+    if (target.root() != nullptr && hierarchy_of_environment() != device_hierarchy::flat) {
+      out.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+    }
     out.subdeviceId = target.subdevice_index();
     out.coreClockRate = 1000;
     out.maxMemAllocSize = device::largest_allocation_bytes();

@@ -11,6 +11,7 @@
 #include "driver/affinity_mask.hpp"
 #include "driver/context.hpp"
 #include "driver/device.hpp"
+#include "driver/device_hierarchy.hpp"
 #include "driver/extensions.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
@@ -26,6 +27,18 @@ constexpr uint32_t driver_version = ZE_MAKE_VERSION(0, 1);
 // Set by zeInit and zeInitDrivers; zeDriverGet answers UNINITIALIZED before.
 std::atomic<bool> initialized{false};
 
+// Whether the mask leaves anything of the root device.
+bool is_shown(uint32_t index, bool is_flat) {
+  const affinity_mask& mask = affinity_mask::of_environment();
+  if (!is_flat) return mask.shows(index);
+  const auto parts = device::subdevice_count_of_environment();
+  if (parts == 0) return mask.shows_flat(index);
+  for (uint32_t i = 0; i < parts; ++i) {
+    if (mask.shows_flat(index * parts + i)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 driver& driver::instance() {
@@ -37,13 +50,21 @@ driver::driver() {
   const auto count = checked_cast<uint32_t>(read_environment_number("ZEVENT_DEVICES", 1, 1, 16));
   // Memory may run out on the way: what was made until then goes again.
   std::vector<std::unique_ptr<device>> made;
+  const bool is_flat = hierarchy_of_environment() != device_hierarchy::composite;
   for (uint32_t i = 0; i < count; ++i) {
-    if (affinity_mask::of_environment().shows(i))
-      made.push_back(std::make_unique<device>(*this, i));
+    if (is_shown(i, is_flat)) made.push_back(std::make_unique<device>(*this, i));
   }
   // There is a context, and it has a device, even if the mask names none.
   if (made.empty()) made.push_back(std::make_unique<device>(*this, 0));
-  for (const auto& each : made) devices_.push_back(each.get());
+  for (const auto& each : made) {
+    devices_.push_back(each.get());
+    const auto parts = each->subdevices();
+    if (is_flat && !parts.empty()) {
+      listed_devices_.insert(listed_devices_.end(), parts.begin(), parts.end());
+    } else {
+      listed_devices_.push_back(each.get());
+    }
+  }
   default_context_ = new context(*this, devices_);
   for (auto& each : made) (void)each.release();
 }
@@ -163,16 +184,16 @@ ze_context_handle_t zerGetDefaultContext() {
   return to_handle<ze_context_handle_t>(&driver::instance().default_context());
 }
 
-// The identifier of a root device is its position among those that are shown.
+// The identifier of a device is its position among those that are shown.
 uint32_t zerTranslateDeviceHandleToIdentifier(ze_device_handle_t hDevice) {
-  const auto devices = driver::instance().devices();
+  const auto devices = driver::instance().listed_devices();
   const auto found = std::find(devices.begin(), devices.end(), try_from_handle<device>(hDevice));
   return found == devices.end() ? UINT32_MAX : static_cast<uint32_t>(found - devices.begin());
 }
 
 ze_device_handle_t zerTranslateIdentifierToDeviceHandle(uint32_t identifier) {
   if (!initialized.load(std::memory_order_acquire)) return nullptr;
-  const auto devices = driver::instance().devices();
+  const auto devices = driver::instance().listed_devices();
   if (identifier >= devices.size()) return nullptr;
   return to_handle<ze_device_handle_t>(devices[identifier]);
 }

@@ -20,6 +20,8 @@ class driver : public object_of<driver, object_kind::driver> {
 
   // Root devices, as many as ZEVENT_DEVICES says.
   std::span<device* const> devices() const { return devices_; }
+  // What zeDeviceGet returns: these, or their sub-devices, see device_hierarchy.hpp.
+  std::span<device* const> listed_devices() const { return listed_devices_; }
 
   // The context that exists without being created (zeDriverGetDefaultContext).
   context& default_context() const { return *default_context_; }
@@ -30,6 +32,7 @@ class driver : public object_of<driver, object_kind::driver> {
   driver();
 
   std::vector<device*> devices_;
+  std::vector<device*> listed_devices_;
   context* default_context_ = nullptr;
 };
 

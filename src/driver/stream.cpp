@@ -60,19 +60,21 @@ void sleep_ns(uint64_t time_ns) {
 }  // namespace
 
 ref<stream> stream::create(context& owner, device& target, bool in_order,
-                           ze_command_queue_priority_t priority) {
-  return ref<stream>::adopt(new stream(owner, target, in_order, priority));
+                           const ze_command_queue_desc_t& desc) {
+  return ref<stream>::adopt(new stream(owner, target, in_order, desc));
 }
 
-stream::stream(context& owner, device& target, bool in_order, ze_command_queue_priority_t priority)
+stream::stream(context& owner, device& target, bool in_order, const ze_command_queue_desc_t& desc)
     : context_(&owner),
       target_(target),
       in_order_(in_order),
-      priority_(priority),
+      priority_(desc.priority),
       index_(next_stream_index()),
       progress_(in_order_counter::create()),
       order_(make_order(index_)),
+      siblings_(has_chaos() ? nullptr : &target.order_of(desc.ordinal, desc.index)),
       generation_(fork_generation()) {
+  turn_.who = this;
   stream_registry& registry = stream_registry::instance();
   const std::lock_guard lock(registry.mutex);
   registry.streams.insert(this);
@@ -119,6 +121,7 @@ void stream::start_anew_after_fork() {
   new (&in_flight_) decltype(in_flight_);
   new (&open_batches_) decltype(open_batches_);
   is_idle_ = true;
+  is_in_order_of_siblings_ = false;
   last_taken_ = submitted();
   progress_->cell.raise(last_taken_, futex_scope::process);
   generation_.store(now, std::memory_order_release);
@@ -132,9 +135,11 @@ uint64_t stream::submit(std::unique_ptr<command> work) {
     const std::lock_guard lock(mutex_);
     number = submitted_.load(std::memory_order_relaxed) + 1;
     work->number_ = number;
+    work->ticket_ = siblings_ != nullptr ? siblings_->next_ticket() : 0;
+    was_idle = std::exchange(is_idle_, false);
+    if (was_idle) enter_order(work->ticket_);
     inbox_.push(std::move(work));
     submitted_.store(number, std::memory_order_release);
-    was_idle = std::exchange(is_idle_, false);
   }
   if (was_idle) {
     add_reference();  // dropped by run() when the stream is idle again
@@ -173,6 +178,18 @@ void stream::abandon() {
   ipc_export::tell_loss(*context_);
 }
 
+void stream::enter_order(uint64_t ticket) {
+  if (siblings_ == nullptr || is_in_order_of_siblings_) return;
+  siblings_->enter(turn_, ticket);
+  is_in_order_of_siblings_ = true;
+}
+
+void stream::leave_order() {
+  if (!is_in_order_of_siblings_) return;
+  siblings_->leave(turn_);
+  is_in_order_of_siblings_ = false;
+}
+
 void stream::run() {
   wait_for_more(true);
   while (fetch()) {
@@ -191,6 +208,7 @@ void stream::run() {
       start_next();
     } else {
       engine::instance().count_running(*this, -1);
+      leave_order();
       if (parking_lot::instance().park(*this, next.point, next.check)) {
         return;  // from here on another thread may be running the stream
       }
@@ -208,6 +226,7 @@ bool stream::fetch() {
     pending_.take(inbox_);
   } else if (in_flight_.empty()) {
     is_idle_ = true;
+    leave_order();
     return false;
   }
   return true;
@@ -243,6 +262,10 @@ stream::blocked_on stream::next_obstacle() const {
 
 void stream::start_next() {
   command* head = pending_.front();
+  if (siblings_ != nullptr) {
+    enter_order(head->ticket_);
+    siblings_->take_turn(turn_, head->ticket_);
+  }
   batch* group = head->is_batch_ ? static_cast<batch*>(head) : nullptr;
   if (group == nullptr) {
     last_taken_ = head->number_;

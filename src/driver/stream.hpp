@@ -10,6 +10,7 @@
 #include "driver/completion_order.hpp"
 #include "driver/context.hpp"
 #include "driver/parking_lot.hpp"
+#include "driver/submission_order.hpp"
 
 namespace zevent::driver {
 
@@ -25,7 +26,7 @@ class batch;
 class stream {
  public:
   static ref<stream> create(context& owner, device& target, bool in_order,
-                            ze_command_queue_priority_t priority);
+                            const ze_command_queue_desc_t& desc);
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void drop_reference();
@@ -67,7 +68,7 @@ class stream {
     batch* group;                    // null: on its own
   };
 
-  stream(context& owner, device& target, bool in_order, ze_command_queue_priority_t priority);
+  stream(context& owner, device& target, bool in_order, const ze_command_queue_desc_t& desc);
   ~stream();
 
   // What stands in the way of the next command.
@@ -84,6 +85,8 @@ class stream {
   void start_next();
   void complete_one();
   void complete_at(size_t position);
+  void enter_order(uint64_t ticket);
+  void leave_order();
   bool wait_for_more(bool whatever_comes);
   bool has_more();
   void give_head_start(bool somebody_waited, uint64_t ended_waits_before);
@@ -114,6 +117,10 @@ class stream {
   std::vector<started_command> in_flight_;
   std::vector<std::unique_ptr<command>> open_batches_;  // all started, not all complete
   std::unique_ptr<completion_order> order_;
+
+  submission_order* const siblings_;  // null: no order is kept among them
+  submission_order::place turn_;
+  bool is_in_order_of_siblings_ = false;  // of whoever makes the stream busy, then of who runs it
 
   parking_lot::place place_;
   std::atomic<uint32_t> generation_;  // of the process that the rest is of, see fork_safety.hpp

@@ -239,6 +239,58 @@ TEST_F(clients, translate_handles_through_the_loader) {
   EXPECT_EQ(translated, device_);
 }
 
+TEST_F(clients, tell_the_loader_that_drivers_go_and_ask_for_its_version) {
+  zel_component_version_t version = {};
+  ASSERT_EQ(zelGetLoaderVersion(&version), ZE_RESULT_SUCCESS);
+  EXPECT_STREQ(version.component_name, "loader");
+  EXPECT_EQ(zelSetDriverTeardown(), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeDeviceGetStatus(device_), ZE_RESULT_SUCCESS) << "nothing is gone";
+}
+
+TEST_F(clients, ask_which_memory_can_be_imported) {
+  ze_device_external_memory_properties_t properties;
+  std::memset(&properties, 0xcd, sizeof properties);
+  properties.pNext = nullptr;
+  ASSERT_EQ(zeDeviceGetExternalMemoryProperties(device_, &properties), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(properties.imageImportTypes, 0u) << "there are no images";
+  EXPECT_EQ(properties.imageExportTypes, 0u);
+}
+
+// A feature that is not there is not reported, and whoever tries it all the same is told.
+TEST_F(clients, find_no_images_clones_mutable_lists_or_graphs_and_are_told_so) {
+  const auto names = extensions();
+  for (const char* missing :
+       {ZE_MUTABLE_COMMAND_LIST_EXP_NAME, ZE_COMMAND_LIST_CLONE_EXP_NAME, ZE_IMAGE_COPY_EXT_NAME,
+        ZE_IMAGE_VIEW_EXT_NAME, ZE_BINDLESS_IMAGE_EXP_NAME, ZE_RAYTRACING_EXT_NAME,
+        ZE_RECORD_REPLAY_GRAPH_EXT_NAME, ZE_SUBGROUPS_EXT_NAME}) {
+    EXPECT_FALSE(names.contains(missing)) << missing;
+  }
+  ze_device_image_properties_t images = {};
+  ASSERT_EQ(zeDeviceGetImageProperties(device_, &images), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(images.maxImageDims1D, 0u);
+  EXPECT_EQ(images.maxImageDims2D, 0u);
+  EXPECT_EQ(images.maxSamplers, 0u);
+  ze_image_desc_t image_desc = {};
+  image_desc.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC;
+  ze_image_handle_t image = nullptr;
+  EXPECT_EQ(zeImageCreate(context_, device_, &image_desc, &image),
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  ze_sampler_desc_t sampler_desc = {};
+  sampler_desc.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC;
+  ze_sampler_handle_t sampler = nullptr;
+  EXPECT_EQ(zeSamplerCreate(context_, device_, &sampler_desc, &sampler),
+            ZE_RESULT_ERROR_UNINITIALIZED)
+      << "which is what clients take for no samplers";
+  const auto list = regular_list();
+  ze_command_list_handle_t clone = nullptr;
+  EXPECT_EQ(zeCommandListCreateCloneExp(list, &clone), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  ze_mutable_command_id_exp_desc_t id_desc = {};
+  id_desc.stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC;
+  uint64_t id = 0;
+  EXPECT_EQ(zeCommandListGetNextCommandIdExp(list, &id_desc, &id),
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
 TEST_F(clients, create_pools_of_2048_events_without_any_flag) {
   const auto events = pool(2048, 0);
   std::vector<ze_event_handle_t> each;

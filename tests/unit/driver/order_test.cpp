@@ -49,6 +49,46 @@ TEST_F(order, a_blocked_list_does_not_hold_up_another) {
   EXPECT_EQ(zeCommandListHostSynchronize(blocked, forever), ZE_RESULT_SUCCESS);
 }
 
+TEST_F(order, a_queue_and_a_list_of_one_index_finish_in_the_order_of_submission) {
+  constexpr size_t many = size_t{1} << 18;
+  const auto earlier = in_order_list();
+  const auto later = regular_list();
+  const auto on = queue();
+  const auto done = regular_event();
+  auto* numbers = shared_memory<uint32_t>(many);
+  auto* two = shared_memory<uint32_t>(2);
+  ASSERT_EQ(copy(later, &two[1], &two[0], done), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(later), ZE_RESULT_SUCCESS);
+  for (uint32_t round = 1; round <= 20; ++round) {
+    ASSERT_EQ(zeCommandListAppendMemoryFill(earlier, numbers, &round, sizeof round,
+                                            many * sizeof round, nullptr, 0, nullptr),
+              ZE_RESULT_SUCCESS);
+    execute(on, later);
+    ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeEventHostReset(done), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeCommandQueueSynchronize(on, forever), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(numbers[many - 1], round) << "the fill was submitted before the copy";
+  }
+}
+
+TEST_F(order, what_was_submitted_earlier_may_wait_for_what_comes_later) {
+  const auto earlier = in_order_list();
+  const auto later = in_order_list();
+  static std::atomic<int> written;
+  written = 0;
+  const auto wait = [](void*) {
+    while (written < 2) std::this_thread::yield();
+  };
+  const auto write = [](void*) { ++written; };
+  ASSERT_EQ(zeCommandListAppendHostFunction(earlier, wait, nullptr, nullptr, nullptr, 0, nullptr),
+            ZE_RESULT_SUCCESS);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(zeCommandListAppendHostFunction(later, write, nullptr, nullptr, nullptr, 0, nullptr),
+              ZE_RESULT_SUCCESS);
+  }
+  EXPECT_EQ(zeCommandListHostSynchronize(earlier, forever), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(order, a_hundred_blocked_lists_wait_and_all_go_on) {
   const auto gate = regular_event();
   std::vector<ze_command_list_handle_t> lists;

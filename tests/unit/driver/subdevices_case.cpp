@@ -114,5 +114,81 @@ TEST(affinity_mask, hides_devices_and_subdevices) {
   EXPECT_EXIT(std::_Exit(mask_shows("1.0,1.2,x,7", 1, 2) ? 0 : 1), succeeded, "");
 }
 
+// What a process in this hierarchy, with this mask, gets: the devices that zeDeviceGet returns, how
+// many roots they have, and how many parts those.
+struct shown_devices {
+  uint32_t devices = 0;
+  uint32_t with_subdevice_flag = 0;
+  uint32_t roots = 0;
+  uint32_t parts_of_roots = 0;
+  uint32_t parts_of_devices = 0;
+  bool operator==(const shown_devices&) const = default;
+};
+
+bool hierarchy_shows(const char* hierarchy, const char* mask, const shown_devices& expected) {
+  setenv("ZE_FLAT_DEVICE_HIERARCHY", hierarchy, 1);
+  setenv("ZE_AFFINITY_MASK", mask, 1);
+  uint32_t count = 1;
+  ze_driver_handle_t driver = nullptr;
+  if (zeInit(0) != ZE_RESULT_SUCCESS || zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS) {
+    return false;
+  }
+  shown_devices seen;
+  seen.devices = 10;
+  ze_device_handle_t each[10] = {};
+  if (zeDeviceGet(driver, &seen.devices, each) != ZE_RESULT_SUCCESS) return false;
+  std::set<ze_device_handle_t> roots;
+  for (uint32_t i = 0; i < seen.devices; ++i) {
+    ze_device_properties_t told = {};
+    ze_device_handle_t root = nullptr;
+    uint32_t parts = 0;
+    if (zeDeviceGetProperties(each[i], &told) != ZE_RESULT_SUCCESS ||
+        zeDeviceGetRootDevice(each[i], &root) != ZE_RESULT_SUCCESS ||
+        zeDeviceGetSubDevices(each[i], &parts, nullptr) != ZE_RESULT_SUCCESS) {
+      return false;
+    }
+    if ((told.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) != 0) ++seen.with_subdevice_flag;
+    if (root != nullptr) roots.insert(root);
+    seen.parts_of_devices += parts;
+  }
+  seen.roots = static_cast<uint32_t>(roots.size());
+  for (const auto root : roots) {
+    uint32_t parts = 0;
+    if (zeDeviceGetSubDevices(root, &parts, nullptr) != ZE_RESULT_SUCCESS) return false;
+    seen.parts_of_roots += parts;
+  }
+  // A context for one of them runs commands on it.
+  const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  ze_context_handle_t context = nullptr;
+  ze_command_queue_desc_t queue = {};
+  queue.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  queue.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+  ze_command_list_handle_t list = nullptr;
+  ze_device_handle_t last = each[seen.devices - 1];
+  uint32_t from = 9;
+  uint32_t to = 0;
+  return zeContextCreateEx(driver, &desc, 1, &last, &context) == ZE_RESULT_SUCCESS &&
+         zeCommandListCreateImmediate(context, last, &queue, &list) == ZE_RESULT_SUCCESS &&
+         zeCommandListAppendMemoryCopy(list, &to, &from, sizeof to, nullptr, 0, nullptr) ==
+             ZE_RESULT_SUCCESS &&
+         to == from && seen == expected;
+}
+
+TEST(device_hierarchy, decides_which_devices_a_program_gets) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // processes in which nothing was called yet
+  const auto succeeded = ::testing::ExitedWithCode(0);
+  const auto expect = [&](const char* hierarchy, const char* mask, const shown_devices& expected) {
+    EXPECT_EXIT(std::_Exit(hierarchy_shows(hierarchy, mask, expected) ? 0 : 1), succeeded, "")
+        << hierarchy << " with the mask '" << mask << "'";
+  };
+  expect("COMPOSITE", "", {.devices = 2, .parts_of_devices = 6});
+  expect("FLAT", "", {.devices = 6});
+  expect("FLAT", "1,4,5", {.devices = 3});
+  expect("FLAT", "1.0,5", {.devices = 1});
+  expect("COMBINED", "", {.devices = 6, .with_subdevice_flag = 6, .roots = 2, .parts_of_roots = 6});
+  expect("COMBINED", "0,4,5",
+         {.devices = 3, .with_subdevice_flag = 3, .roots = 2, .parts_of_roots = 3});
+}
+
 }  // namespace
 }  // namespace zevent::driver::test
