@@ -117,7 +117,7 @@ void copy_bandwidth(const level_zero& ze) {
   std::memset(to, 2, bytes);
   const auto list = ze.in_order_list();
   const auto measured = compare(
-      7, 1,
+      25, 1,
       [&] {
         MUST(zeCommandListAppendMemoryCopy(list, to, from, bytes, nullptr, 0, nullptr));
         MUST(zeCommandListHostSynchronize(list, forever));

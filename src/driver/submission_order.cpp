@@ -28,6 +28,7 @@ void submission_order::forget_after_fork() {
   generation_ = fork_generation();
   first_active_ = nullptr;
   active_count_.store(0, std::memory_order_relaxed);
+  waiters_.store(0, std::memory_order_relaxed);
 }
 
 // The caller holds the mutex.
