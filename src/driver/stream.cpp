@@ -59,15 +59,15 @@ void sleep_ns(uint64_t time_ns) {
 
 }  // namespace
 
-ref<stream> stream::create(context& owner, device& target, bool in_order,
+ref<stream> stream::create(context& owner, device& target, kind of,
                            const ze_command_queue_desc_t& desc) {
-  return ref<stream>::adopt(new stream(owner, target, in_order, desc));
+  return ref<stream>::adopt(new stream(owner, target, of, desc));
 }
 
-stream::stream(context& owner, device& target, bool in_order, const ze_command_queue_desc_t& desc)
+stream::stream(context& owner, device& target, kind of, const ze_command_queue_desc_t& desc)
     : context_(&owner),
       target_(target),
-      in_order_(in_order),
+      in_order_(of == kind::in_order_list),
       priority_(desc.priority),
       index_(next_stream_index()),
       progress_(in_order_counter::create()),
@@ -75,6 +75,7 @@ stream::stream(context& owner, device& target, bool in_order, const ze_command_q
       siblings_(has_chaos() ? nullptr : &target.order_of(desc.ordinal, desc.index)),
       generation_(fork_generation()) {
   turn_.who = this;
+  turn_.is_queue = of == kind::queue;
   stream_registry& registry = stream_registry::instance();
   const std::lock_guard lock(registry.mutex);
   registry.streams.insert(this);

@@ -25,7 +25,8 @@ class batch;
 // waits for an event); only a scheduled stream uses a thread, and only one at a time.
 class stream {
  public:
-  static ref<stream> create(context& owner, device& target, bool in_order,
+  enum class kind : uint8_t { queue, in_order_list, list };
+  static ref<stream> create(context& owner, device& target, kind of,
                             const ze_command_queue_desc_t& desc);
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -68,7 +69,7 @@ class stream {
     batch* group;                    // null: on its own
   };
 
-  stream(context& owner, device& target, bool in_order, const ze_command_queue_desc_t& desc);
+  stream(context& owner, device& target, kind of, const ze_command_queue_desc_t& desc);
   ~stream();
 
   // What stands in the way of the next command.

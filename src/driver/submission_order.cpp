@@ -13,6 +13,9 @@ namespace {
 // How long a command is waited for, once and by whomever.
 constexpr uint64_t patience_ns = 50'000'000;
 
+// More than so many are not waited for.
+constexpr uint32_t crowd = 4;
+
 // Guards the active streams of all devices: held for a few instructions only, and devices, unlike
 // this, may be deleted.
 fork_safe_mutex& active_mutex() {
@@ -27,7 +30,8 @@ void submission_order::forget_after_fork() {
   if (generation_ == fork_generation()) return;
   generation_ = fork_generation();
   first_active_ = nullptr;
-  active_count_.store(0, std::memory_order_relaxed);
+  queues_.store(0, std::memory_order_relaxed);
+  lists_.store(0, std::memory_order_relaxed);
   waiters_.store(0, std::memory_order_relaxed);
 }
 
@@ -36,8 +40,8 @@ submission_order::place* submission_order::earlier_than(const place& active,
                                                         uint64_t ticket) const {
   for (place* each = first_active_; each != nullptr; each = each->next) {
     const uint64_t its_ticket = each->ticket.load(std::memory_order_seq_cst);
-    if (each != &active && its_ticket < ticket && its_ticket != each->overdue_ticket &&
-        each->who->priority() == active.who->priority()) {
+    if (each->is_queue != active.is_queue && its_ticket < ticket &&
+        its_ticket != each->overdue_ticket && each->who->priority() == active.who->priority()) {
       return each;
     }
   }
@@ -50,7 +54,7 @@ void submission_order::enter(place& active, uint64_t ticket) {
   active.ticket.store(ticket, std::memory_order_seq_cst);
   active.next = first_active_;
   first_active_ = &active;
-  active_count_.fetch_add(1, std::memory_order_relaxed);
+  count_of(active.is_queue).fetch_add(1, std::memory_order_relaxed);
 }
 
 void submission_order::leave(place& active) {
@@ -60,7 +64,7 @@ void submission_order::leave(place& active) {
     for (place** link = &first_active_; *link != nullptr; link = &(*link)->next) {
       if (*link != &active) continue;
       *link = active.next;
-      active_count_.fetch_sub(1, std::memory_order_relaxed);
+      count_of(active.is_queue).fetch_sub(1, std::memory_order_release);
       break;
     }
   }
@@ -76,7 +80,8 @@ void submission_order::tell_change() {
 void submission_order::take_turn(place& active, uint64_t ticket) {
   active.ticket.store(ticket, std::memory_order_seq_cst);
   tell_change();
-  if (active_count_.load(std::memory_order_relaxed) <= 1) [[likely]]
+  const uint32_t others = count_of(!active.is_queue).load(std::memory_order_acquire);
+  if (others == 0 || others > crowd) [[likely]]
     return;
   uint64_t deadline_ns = 0;
   waiters_.fetch_add(1, std::memory_order_seq_cst);

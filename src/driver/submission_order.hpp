@@ -9,10 +9,12 @@ class stream;
 
 // The queues and immediate lists of one ordinal and index of a device. On hardware they share an
 // engine, which takes up what was submitted first first. Nothing in the specification promises
-// that, but programs come to rely on it, so plain runs keep it where it costs little: a stream that
-// is about to start a command lets streams of the same priority finish what they were given
-// earlier, unless they are parked, and for a bounded time, since one may be spinning for the other.
-// Under chaos it is not kept.
+// that, but programs that use a queue beside an immediate list come to rely on it, so plain runs
+// keep it where it costs little: a queue that is about to start a command lets immediate lists of
+// the same priority finish what they were given earlier, and the other way round, unless they are
+// parked or too many. Nobody waits for long, since one may be spinning for the other. Among queues,
+// and among immediate lists, no order is kept: threads that have one each would only wait for one
+// another. Nor is it kept under chaos.
 class submission_order {
  public:
   submission_order() = default;
@@ -26,6 +28,7 @@ class submission_order {
   // One stream's part in the order.
   struct place {
     const stream* who = nullptr;
+    bool is_queue = false;
     // Of the command that the stream works on. Sequentially consistent with waiters_: either the
     // stream sees who waits for it, or they see what it works on now.
     std::atomic<uint64_t> ticket{0};
@@ -44,11 +47,13 @@ class submission_order {
   void forget_after_fork();
   place* earlier_than(const place& active, uint64_t ticket) const;
   void tell_change();
+  std::atomic<uint32_t>& count_of(bool queues) { return queues ? queues_ : lists_; }
 
   std::atomic<uint64_t> next_ticket_{1};
-  // How many are active; read without the lock by those who may be alone. Relaxed: whoever was
-  // submitted earlier had entered before.
-  std::atomic<uint32_t> active_count_{0};
+  // How many are active; read without the lock by those who may be alone. Whoever was submitted
+  // earlier had entered before; release/acquire: who finds them gone sees what they have done.
+  std::atomic<uint32_t> queues_{0};
+  std::atomic<uint32_t> lists_{0};
   std::atomic<uint32_t> changes_{0};  // futex word: somebody has left or started another command
   std::atomic<uint32_t> waiters_{0};
 

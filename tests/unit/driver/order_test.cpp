@@ -73,20 +73,24 @@ TEST_F(order, a_queue_and_a_list_of_one_index_finish_in_the_order_of_submission)
 
 TEST_F(order, what_was_submitted_earlier_may_wait_for_what_comes_later) {
   const auto earlier = in_order_list();
-  const auto later = in_order_list();
+  const auto later = regular_list();
   static std::atomic<int> written;
   written = 0;
   const auto wait = [](void*) {
     while (written < 2) std::this_thread::yield();
   };
   const auto write = [](void*) { ++written; };
-  ASSERT_EQ(zeCommandListAppendHostFunction(earlier, wait, nullptr, nullptr, nullptr, 0, nullptr),
-            ZE_RESULT_SUCCESS);
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(zeCommandListAppendHostFunction(later, write, nullptr, nullptr, nullptr, 0, nullptr),
               ZE_RESULT_SUCCESS);
   }
+  ASSERT_EQ(zeCommandListClose(later), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListAppendHostFunction(earlier, wait, nullptr, nullptr, nullptr, 0, nullptr),
+            ZE_RESULT_SUCCESS);
+  const auto on = queue();
+  execute(on, later);
   EXPECT_EQ(zeCommandListHostSynchronize(earlier, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandQueueSynchronize(on, forever), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(order, a_hundred_blocked_lists_wait_and_all_go_on) {
