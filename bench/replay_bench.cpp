@@ -6,7 +6,6 @@
 // others use too stalls now and then.
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "ratio.hpp"
 #include "replay/supervisor.hpp"
 #include "trace/open_trace.hpp"
@@ -164,10 +164,10 @@ int main(int count, char** arguments) {
   }
   fmt::print("\nReplay\n{:<52} {:>12} {:>12} {:>8}  {}\n", "", "replayed", "driver", "added",
              "target");
-  char folder[] = "/tmp/zevent-bench-XXXXXX";
-  if (mkdtemp(folder) == nullptr) fail_with("no temporary folder");
+  const temporary_folder folder("zevent-bench");
+  if (folder.path().empty()) fail_with("no temporary folder");
   for (const auto& each : kinds) {
-    const std::string path = fmt::format("{}/{}.zev", folder, each.name);
+    const std::string path = fmt::format("{}/{}.zev", folder.path().string(), each.name);
     const std::string record = fmt::format(
         "'{}' record --way direct --driver software --memory=off -o '{}' -- '{}' {} "
         "2>/dev/null",
@@ -179,5 +179,4 @@ int main(int count, char** arguments) {
     fmt::print("{:<52} {:>9.1f} ns {:>9.1f} ns {:>5.0f} ns  <= {} ns\n", each.what, ours_ns,
                driver_ns, ours_ns - driver_ns, target_ns);
   }
-  std::filesystem::remove_all(folder);
 }

@@ -11,8 +11,8 @@ bool is_opaque(const api::record& r) {
 }
 
 address_book::address_book(const trace::trace_file& trace, uint32_t process,
-                           uint64_t host_granule_bytes)
-    : trace_(trace), process_(process), host_(host_granule_bytes) {
+                           uint64_t host_granule_bytes, uint32_t first_pointer)
+    : trace_(trace), process_(process), first_pointer_(first_pointer), host_(host_granule_bytes) {
   const auto handles = trace.model().handles;
   alike_.resize(handles.size());
   for (uint16_t i = 0; i < handles.size(); ++i) {
@@ -70,23 +70,29 @@ std::optional<slot_id> address_book::find_kernel_object(uint64_t value, uint64_t
 
 void address_book::add_pointer(uint64_t address, uint64_t bytes, uint64_t time_ns) {
   if (address == 0 || find_memory(address, time_ns)) return;
-  const auto index = static_cast<uint32_t>(pointers_.size());
+  const auto index = first_pointer_ + static_cast<uint32_t>(pointers_.size());
   pointers_.insert({address, {std::max<uint64_t>(bytes, 1), time_ns, index}});
 }
 
-opaque_id address_book::add_opaque(std::span<const std::byte> bytes) {
-  opaque_handle key{};
-  std::copy_n(bytes.begin(), std::min(bytes.size(), key.size()), key.begin());
-  return opaques_.try_emplace(key, opaque_id{opaque_count()}).first->second;
+opaque_handle to_opaque(std::span<const std::byte> bytes) {
+  opaque_handle out{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), out.size()), out.begin());
+  return out;
 }
 
-// A program that sends a handle's file descriptor to itself gets another number for it; the rest of
+opaque_id address_book::add_opaque(std::span<const std::byte> bytes) {
+  return opaques_.try_emplace(to_opaque(bytes), opaque_id{opaque_count()}).first->second;
+}
+
+bool address_book::knows_opaque(std::span<const std::byte> bytes) const {
+  return opaques_.contains(to_opaque(bytes));
+}
+
+// A program that sends a handle with its file descriptor gets another number for that; the rest of
 // the handle tells which one it was.
 std::optional<opaque_id> address_book::find_opaque(std::span<const std::byte> bytes) const {
-  opaque_handle key{};
-  std::copy_n(bytes.begin(), std::min(bytes.size(), key.size()), key.begin());
+  const opaque_handle key = to_opaque(bytes);
   if (const auto exact = opaques_.find(key); exact != opaques_.end()) return exact->second;
-  constexpr size_t descriptor_bytes = 4;
   std::optional<opaque_id> found;
   for (const auto& [known, id] : opaques_)
     if (std::equal(known.begin() + descriptor_bytes, known.end(), key.begin() + descriptor_bytes)) {

@@ -26,12 +26,16 @@ struct slot_place {
   uint64_t offset = 0;  // bytes
 };
 
-// An IPC handle: opaque bytes that one call puts out and others take.
+// An IPC handle: opaque bytes that one call puts out and others take. The first four are a file
+// descriptor, which has another number in each process.
 inline constexpr size_t opaque_bytes = 64;
+inline constexpr size_t descriptor_bytes = 4;
 using opaque_handle = std::array<std::byte, opaque_bytes>;
 enum class opaque_id : uint32_t {};
 
 bool is_opaque(const api::record& r);
+// Missing bytes are zeros.
+opaque_handle to_opaque(std::span<const std::byte> bytes);
 
 // A pointer to memory of the device, or an image or a sampler, inside of plain bytes.
 struct embedded_pointer {
@@ -43,7 +47,10 @@ struct embedded_pointer {
 // recording: the start of a call for what goes in, its end for what comes out.
 class address_book {
  public:
-  address_book(const trace::trace_file& trace, uint32_t process, uint64_t host_granule_bytes);
+  // Books of processes that are replayed together have slots of their own: `first_pointer` is where
+  // those for addresses inside of modules begin, behind the objects.
+  address_book(const trace::trace_file& trace, uint32_t process, uint64_t host_granule_bytes,
+               uint32_t first_pointer = 0);
 
   // The object behind a handle. A wrong kind of handle is found by its value alone; one that no
   // call put out is not found.
@@ -57,7 +64,10 @@ class address_book {
   }
   // A live image or sampler: kernels take them by value.
   std::optional<slot_id> find_kernel_object(uint64_t value, uint64_t time_ns) const;
+  // The same bytes, or else the only ones that are the same but for the file descriptor.
   std::optional<opaque_id> find_opaque(std::span<const std::byte> bytes) const;
+  // Whether these very bytes were put out.
+  bool knows_opaque(std::span<const std::byte> bytes) const;
   // Words that are addresses of live memory. That a number is one by chance is very unlikely: user
   // addresses are sparse in 2^47.
   std::vector<embedded_pointer> find_pointers(std::span<const std::byte> content,
@@ -73,7 +83,7 @@ class address_book {
   // Null for a slot that is no object of the trace.
   const trace::object* object_of(slot_id slot) const;
   uint32_t slot_count() const {
-    return static_cast<uint32_t>(objects().all().size() + pointers_.size());
+    return static_cast<uint32_t>(objects().all().size() + first_pointer_ + pointers_.size());
   }
   uint32_t opaque_count() const { return static_cast<uint32_t>(opaques_.size()); }
 
@@ -86,6 +96,7 @@ class address_book {
 
   const trace::trace_file& trace_;
   uint32_t process_;
+  uint32_t first_pointer_;
   std::vector<std::vector<uint16_t>> alike_;  // by handle class: others to look in
   std::vector<uint16_t> kernel_classes_;
   host_ranges host_;

@@ -124,7 +124,7 @@ void argument_image::put_opaque(const value* in, const value* out, std::byte* at
     const auto recorded = in->items.front().bytes;
     std::copy_n(recorded.begin(), std::min<size_t>(recorded.size(), opaque_bytes), at);
     if (const auto known = book_.find_opaque(recorded))
-      extras_->opaque_inputs.push_back({at, *known});
+      extras_->opaque_inputs.push_back({at, *known, !book_.knows_opaque(recorded)});
   }
   if (out != nullptr && !out->items.empty())
     if (const auto known = book_.find_opaque(out->items.front().bytes))

@@ -6,6 +6,7 @@
 #include "base/checked_cast.hpp"
 #include "replay/argument_image.hpp"
 #include "replay/call_memory.hpp"
+#include "replay/meeting_place.hpp"
 #include "replay/program.hpp"
 #include "replay/turns.hpp"
 
@@ -43,6 +44,15 @@ result<std::unordered_map<uint32_t, uint32_t>> match_functions(const api::model&
   return out;
 }
 
+call_extras& extras_of(program& what, uint32_t index) {
+  auto& call = what.calls[index];
+  if (call.extras == 0) {
+    what.extras.emplace_back();
+    call.extras = checked_cast<uint32_t>(what.extras.size());
+  }
+  return what.extras[call.extras - 1];
+}
+
 class compiler {
  public:
   compiler(const trace::trace_file& trace, const compile_options& options, survey& seen)
@@ -53,6 +63,8 @@ class compiler {
         image_(trace.model(), seen.book, blobs_, out_) {}
 
   result<program> run();
+  // When its calls were made, once it has run.
+  std::vector<timed_call> take_times() { return std::move(times_); }
 
  private:
   result<void> reserve_host_memory();
@@ -65,8 +77,6 @@ class compiler {
                    call_extras& extras);
   void note_writes(const recorded_call& call);
   bool is_written(uint64_t address, uint64_t bytes) const;
-  void take_turns();
-  call_extras& extras_of(uint32_t index);
   std::optional<uint32_t> index_of_call(uint64_t number) const;
   uint32_t add_look(memory_look look);
   void look_at_allocations();
@@ -100,13 +110,13 @@ result<program> compiler::run() {
     if (*next == nullptr) break;
     if (auto done = add(**next); !done) return tl::unexpected(done.error());
   }
-  take_turns();
   for (const auto& each : options_.questions) answer(each);
   if (options_.look_at_memory) {
     look_at_allocations();
     look_at_host_memory();
   }
   for (const auto& each : options_.orders) add_order(each);
+  out_.selection = options_.selection;
   out_.needs = seen_.needs;
   out_.slot_count = seen_.book.slot_count();
   out_.opaque_count = seen_.book.opaque_count();
@@ -258,21 +268,6 @@ bool compiler::is_written(uint64_t address, uint64_t bytes) const {
   return next != written_.begin() && std::prev(next)->second > address;
 }
 
-void compiler::take_turns() {
-  const auto turns = order_calls(times_, options_.free_threads);
-  for (size_t i = 0; i < out_.calls.size(); ++i) out_.calls[i].lets_next_go = turns.lets_next_go[i];
-  for (const auto& [index, earlier] : turns.waits_for) extras_of(index).waits_for = earlier;
-}
-
-call_extras& compiler::extras_of(uint32_t index) {
-  auto& call = out_.calls[index];
-  if (call.extras == 0) {
-    out_.extras.emplace_back();
-    call.extras = checked_cast<uint32_t>(out_.extras.size());
-  }
-  return out_.extras[call.extras - 1];
-}
-
 std::optional<uint32_t> compiler::index_of_call(uint64_t number) const {
   const auto found =
       std::partition_point(out_.calls.begin(), out_.calls.end(),
@@ -301,7 +296,7 @@ void compiler::look_at_allocations() {
     const auto freed =
         memory->released_by ? index_of_call(trace::number_of(*memory->released_by)) : std::nullopt;
     if (freed) {
-      extras_of(*freed).looks_before.push_back(look);
+      extras_of(out_, *freed).looks_before.push_back(look);
     } else {
       out_.looks_at_end.push_back(look);
     }
@@ -334,7 +329,7 @@ void compiler::answer(const memory_question& question) {
   }
   const uint32_t first = add_look(look), second = add_look(look);
   if (!index || look.bytes == 0) return;
-  extras_of(*index).looks_after.push_back(first);
+  extras_of(out_, *index).looks_after.push_back(first);
   out_.looks_at_end.push_back(second);
 }
 
@@ -351,7 +346,7 @@ void compiler::add_order(const added_order& order) {
                                                            : "ze_command_list_handle_t");
   if (!index || function == nullptr) return;
   const auto object = seen_.book.find_handle(type, order.handle, out_.calls[*index].start_ns);
-  if (object) extras_of(*index).added.push_back({own.index_of(*function), *object});
+  if (object) extras_of(out_, *index).added.push_back({own.index_of(*function), *object});
 }
 
 }  // namespace
@@ -362,15 +357,99 @@ std::vector<uint32_t> program::functions() const {
   return {used.begin(), used.end()};
 }
 
-result<program> compile(const trace::trace_file& trace, const compile_options& options) {
+namespace {
+
+struct placed_call {
+  uint32_t program = 0, index = 0;
+};
+
+// The calls of all programs in the order of their numbers.
+std::vector<placed_call> order_of(std::span<const program> programs) {
+  std::vector<placed_call> out;
+  for (uint32_t i = 0; i < programs.size(); ++i)
+    for (uint32_t k = 0; k < programs[i].calls.size(); ++k) out.push_back({i, k});
+  const auto number = [&](const placed_call& each) {
+    return programs[each.program].calls[each.index].number;
+  };
+  if (programs.size() > 1)
+    std::sort(out.begin(), out.end(),
+              [&](const placed_call& a, const placed_call& b) { return number(a) < number(b); });
+  return out;
+}
+
+// Numbers the threads of all programs, and lets them take turns where there are several.
+void take_turns(std::span<program> programs, std::span<const std::vector<timed_call>> times,
+                bool free_threads) {
+  uint32_t takers = 0;
+  for (auto& each : programs) {
+    each.first_taker = takers;
+    takers += checked_cast<uint32_t>(each.threads.size());
+  }
+  const auto order = order_of(programs);
+  for (auto& each : programs)
+    each.first_start_ns = programs[order.front().program].calls[order.front().index].start_ns;
+  if (takers == 1) return;
+  std::vector<timed_call> timed;
+  timed.reserve(order.size());
+  for (const auto& each : order) timed.push_back(times[each.program][each.index]);
+  const auto turns = order_calls(timed, free_threads);
+  const auto taker_of = [&](const placed_call& each) {
+    const auto& owner = programs[each.program];
+    return owner.first_taker + owner.calls[each.index].thread;
+  };
+  for (auto& each : programs) each.turns.resize(each.calls.size());
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    auto& owner = programs[order[i].program];
+    owner.calls[order[i].index].lets_next_go = turns.lets_next_go[i];
+    owner.turns[order[i].index] = {
+        i, i + 1 < order.size() ? taker_of(order[i + 1]) : meeting_place::nobody};
+  }
+  for (const auto& [position, earlier] : turns.waits_for) {
+    auto& waits = extras_of(programs[order[position].program], order[position].index).waits_for;
+    for (const uint32_t each : earlier) waits.push_back({taker_of(order[each]), each});
+  }
+}
+
+result<std::vector<program>> compile_all(const trace::trace_file& trace,
+                                         std::span<const call_selection> selections,
+                                         const compile_options& options) {
   constexpr uint64_t page_bytes = 4096;
   try {
-    auto seen = survey_calls(trace, options.selection, page_bytes);
+    auto seen = survey_together(trace, selections, page_bytes);
     if (!seen) return tl::unexpected(seen.error());
-    return compiler(trace, options, *seen).run();
+    std::vector<program> programs;
+    std::vector<std::vector<timed_call>> times;
+    for (size_t i = 0; i < selections.size(); ++i) {
+      compile_options own = options;
+      own.selection = selections[i];
+      compiler compiles(trace, own, (*seen)[i]);
+      auto compiled = compiles.run();
+      if (!compiled) return tl::unexpected(compiled.error());
+      programs.push_back(std::move(*compiled));
+      times.push_back(compiles.take_times());
+    }
+    take_turns(programs, times, options.free_threads);
+    return programs;
   } catch (const std::bad_alloc&) {
     return fail("there is not enough memory for this trace; replay a part of it with --until");
   }
+}
+
+}  // namespace
+
+result<program> compile(const trace::trace_file& trace, const compile_options& options) {
+  auto compiled = compile_all(trace, {&options.selection, 1}, options);
+  if (!compiled) return tl::unexpected(compiled.error());
+  return std::move(compiled->front());
+}
+
+result<std::vector<program>> compile_together(const trace::trace_file& trace,
+                                              std::span<const uint32_t> processes,
+                                              const compile_options& options) {
+  std::vector<call_selection> selections;
+  for (const uint32_t each : processes)
+    selections.push_back({each, options.selection.last, options.selection.skipped});
+  return compile_all(trace, selections, options);
 }
 
 }  // namespace zevent::replay

@@ -58,61 +58,105 @@ std::vector<handle> brought_about(const recorded_call& call) {
   return out;
 }
 
+// An event is the same in all processes that have its pool open, and so are all that were made of
+// one place in a pool.
+struct awaited_thing {
+  slot_id slot{};      // of the thing, or of its pool where that was first made
+  uint64_t place = 0;  // in the pool; of things without a pool it is no_place
+  static constexpr uint64_t no_place = UINT64_MAX;
+
+  auto operator<=>(const awaited_thing&) const = default;
+};
+
 struct stuck_call {
-  uint32_t index = 0;  // in the program
+  uint32_t program = 0, index = 0;
   std::string thread;
   std::string text;  // the call as `show` prints it
+  uint64_t number = 0;
   std::vector<slot_id> waits_for;
 };
 
 struct signaller {
-  uint32_t index = 0;
+  uint32_t program = 0, index = 0;
   uint64_t number = 0;
   std::string_view function;
 };
 
 class hang_explainer {
  public:
-  hang_explainer(const trace::trace_file& trace, const compile_options& options,
-                 const program& what, const run_outcome& outcome)
-      : trace_(trace),
-        options_(options),
-        program_(what),
-        outcome_(outcome),
-        book_(trace, options.selection.process, 1) {}
+  hang_explainer(const trace::trace_file& trace, std::span<const program> programs,
+                 std::span<const run_outcome> outcomes)
+      : trace_(trace), programs_(programs), outcomes_(outcomes) {
+    for (const auto& each : programs) books_.emplace_back(trace, each.selection.process, 1);
+  }
 
   result<std::vector<std::string>> run();
 
  private:
-  result<void> find_stuck_calls();
-  result<void> find_signallers();
-  std::vector<slot_id> slots_of(const std::vector<handle>& handles, uint64_t time_ns) const;
-  std::string name_of(slot_id slot) const { return program_.slot_names[index_of(slot)]; }
+  result<void> for_each_call(const auto& visit) const;
+  void note_stuck_call(uint32_t program, uint32_t index, const recorded_call& call);
+  void note_export(uint32_t program, const recorded_call& call);
+  void note_opening(uint32_t program, const recorded_call& call);
+  std::vector<slot_id> slots_of(uint32_t program, const std::vector<handle>& handles,
+                                uint64_t time_ns) const;
+  std::optional<slot_id> slot_put_out(uint32_t program, const recorded_call& call) const;
+  awaited_thing thing_behind(slot_id slot) const;
+  std::string name_of(slot_id slot) const { return programs_.front().slot_names[index_of(slot)]; }
   std::string explain(const stuck_call& stuck, slot_id awaited) const;
-  std::string printed(const recorded_call& call) const;
+  std::string printed(uint32_t program, const recorded_call& call) const;
 
   const trace::trace_file& trace_;
-  const compile_options& options_;
-  const program& program_;
-  const run_outcome& outcome_;
-  address_book book_;
+  std::span<const program> programs_;
+  std::span<const run_outcome> outcomes_;
+  std::vector<address_book> books_;  // by program
   std::vector<stuck_call> stuck_;
-  std::map<uint32_t, std::vector<signaller>> signallers_;  // by slot, in order
+  std::map<opaque_handle, slot_id> exported_;  // by handle without its descriptor
+  std::map<uint32_t, slot_id> opened_;         // by slot: what was exported
+  std::map<uint32_t, awaited_thing> made_in_;  // by slot of an event: its pool and place
+  std::map<awaited_thing, std::vector<signaller>> signallers_;  // in order
 };
 
-std::vector<slot_id> hang_explainer::slots_of(const std::vector<handle>& handles,
-                                              uint64_t time_ns) const {
-  std::vector<slot_id> out;
-  for (const auto& [kind, bits] : handles)
-    if (const auto slot = book_.find_handle(kind, bits, time_ns)) out.push_back(*slot);
+opaque_handle without_descriptor(std::span<const std::byte> bytes) {
+  auto out = to_opaque(bytes);
+  std::fill_n(out.begin(), descriptor_bytes, std::byte{0});
   return out;
 }
 
-std::string hang_explainer::printed(const recorded_call& call) const {
+std::optional<opaque_handle> find_handle_bytes(const std::vector<value>& values) {
+  for (const auto& v : values) {
+    if (v.form == value_form::record && is_opaque(*v.structure) && !v.items.empty())
+      return without_descriptor(v.items.front().bytes);
+    if (auto inside = find_handle_bytes(v.items)) return inside;
+  }
+  return std::nullopt;
+}
+
+result<void> hang_explainer::for_each_call(const auto& visit) const {
+  for (uint32_t program = 0; program < programs_.size(); ++program) {
+    recorded_calls calls(trace_, programs_[program].selection);
+    for (uint32_t index = 0;; ++index) {
+      const auto next = calls.next();
+      if (!next) return tl::unexpected(next.error());
+      if (*next == nullptr) break;
+      visit(program, index, **next);
+    }
+  }
+  return {};
+}
+
+std::vector<slot_id> hang_explainer::slots_of(uint32_t program, const std::vector<handle>& handles,
+                                              uint64_t time_ns) const {
+  std::vector<slot_id> out;
+  for (const auto& [kind, bits] : handles)
+    if (const auto slot = books_[program].find_handle(kind, bits, time_ns)) out.push_back(*slot);
+  return out;
+}
+
+std::string hang_explainer::printed(uint32_t program, const recorded_call& call) const {
   api::print_options options;
   options.handle_name = [&](const api::handle_class& kind, uint64_t bits, api::call_side) {
     const auto index = static_cast<uint16_t>(&kind - trace_.model().handles.data());
-    const auto slot = book_.find_handle(index, bits, call.call.start_ns);
+    const auto slot = books_[program].find_handle(index, bits, call.call.start_ns);
     return slot ? name_of(*slot) : fmt::format("{:#x}", bits);
   };
   std::string text = api::print_call(trace_.model(), call.inputs, nullptr, std::nullopt, options);
@@ -120,50 +164,74 @@ std::string hang_explainer::printed(const recorded_call& call) const {
   return text.substr(0, text.rfind(')', text.rfind(" →")) + 1);
 }
 
-result<void> hang_explainer::find_stuck_calls() {
-  const auto under_way = outcome_.under_way();
-  std::map<uint64_t, uint32_t> wanted;  // number → index
-  for (const uint32_t index : under_way) wanted.emplace(program_.calls[index].number, index);
-  recorded_calls calls(trace_, options_.selection);
-  for (;;) {
-    const auto next = calls.next();
-    if (!next) return tl::unexpected(next.error());
-    if (*next == nullptr) return {};
-    const auto found = wanted.find((*next)->number());
-    if (found == wanted.end()) continue;
-    const auto& thread = program_.threads[program_.calls[found->second].thread];
-    stuck_.push_back({found->second,
-                      thread.name.empty()
-                          ? fmt::format("thread {}", thread.trace_thread)
-                          : fmt::format("thread {} ({})", thread.trace_thread, thread.name),
-                      printed(**next), slots_of(awaited(**next), (*next)->call.start_ns)});
-  }
+void hang_explainer::note_stuck_call(uint32_t program, uint32_t index, const recorded_call& call) {
+  const auto& thread = programs_[program].threads[programs_[program].calls[index].thread];
+  std::string who = thread.name.empty()
+                        ? fmt::format("thread {}", thread.trace_thread)
+                        : fmt::format("thread {} ({})", thread.trace_thread, thread.name);
+  if (programs_.size() > 1)
+    who += fmt::format(" of process {}", programs_[program].selection.process);
+  stuck_.push_back({program, index, std::move(who), printed(program, call), call.number(),
+                    slots_of(program, awaited(call), call.call.start_ns)});
 }
 
-result<void> hang_explainer::find_signallers() {
-  std::set<uint32_t> wanted;
-  for (const auto& each : stuck_)
-    for (const auto slot : each.waits_for) wanted.insert(index_of(slot));
-  recorded_calls calls(trace_, options_.selection);
-  for (uint32_t index = 0;; ++index) {
-    const auto next = calls.next();
-    if (!next) return tl::unexpected(next.error());
-    if (*next == nullptr) return {};
-    for (const auto slot : slots_of(brought_about(**next), (*next)->call.start_ns))
-      if (wanted.contains(index_of(slot)))
-        signallers_[index_of(slot)].push_back({index, (*next)->number(), (*next)->function->name});
+void hang_explainer::note_export(uint32_t program, const recorded_call& call) {
+  if (call.function->name.find("GetIpcHandle") == std::string_view::npos) return;
+  const auto bytes = find_handle_bytes(call.outputs.parameters);
+  std::vector<handle> exported;
+  for (const std::string_view name : {"hEventPool", "hEvent"})
+    collect_handles(call.inputs.find(name), exported);
+  const auto slots = slots_of(program, exported, call.call.start_ns);
+  if (bytes && !slots.empty()) exported_.insert_or_assign(*bytes, slots.front());
+}
+
+std::optional<slot_id> hang_explainer::slot_put_out(uint32_t program,
+                                                    const recorded_call& call) const {
+  std::vector<handle> made;
+  for (const std::string_view name : {"phEventPool", "phEvent"})
+    collect_handles(call.outputs.find(name), made);
+  const auto slots = slots_of(program, made, call.call.end_ns());
+  return slots.empty() ? std::nullopt : std::optional(slots.front());
+}
+
+void hang_explainer::note_opening(uint32_t program, const recorded_call& call) {
+  const bool opens = call.function->name.find("OpenIpcHandle") != std::string_view::npos;
+  if (!opens && call.function->name != "zeEventCreate") return;
+  const auto made = slot_put_out(program, call);
+  if (!made) return;
+  if (opens) {
+    const auto bytes = find_handle_bytes(call.inputs.parameters);
+    const auto found = bytes ? exported_.find(*bytes) : exported_.end();
+    if (found != exported_.end()) opened_[index_of(*made)] = found->second;
+    return;
   }
+  std::vector<handle> pool;
+  collect_handles(call.inputs.find("hEventPool"), pool);
+  const auto slots = slots_of(program, pool, call.call.start_ns);
+  const value* desc = call.inputs.find("desc");
+  const value* place = desc == nullptr ? nullptr : desc->find("index");
+  if (slots.empty() || place == nullptr) return;
+  const auto opened = opened_.find(index_of(slots.front()));
+  made_in_[index_of(*made)] = {opened == opened_.end() ? slots.front() : opened->second,
+                               place->bits};
+}
+
+awaited_thing hang_explainer::thing_behind(slot_id slot) const {
+  if (const auto found = made_in_.find(index_of(slot)); found != made_in_.end())
+    return found->second;
+  const auto opened = opened_.find(index_of(slot));
+  return {opened == opened_.end() ? slot : opened->second, awaited_thing::no_place};
 }
 
 std::string hang_explainer::explain(const stuck_call& stuck, slot_id slot) const {
-  const auto found = signallers_.find(index_of(slot));
+  const auto found = signallers_.find(thing_behind(slot));
   if (found == signallers_.end())
     return fmt::format("  {}: nothing in the recording signals it", name_of(slot));
   // The one that the call was waiting for is the last before it, or one that comes after.
   std::vector<signaller> shown;
   size_t others = 0;
   for (const auto& each : found->second) {
-    if (each.index < stuck.index) {
+    if (each.number < stuck.number) {
       shown.assign(1, each);
     } else if (shown.size() < most_signallers) {
       shown.push_back(each);
@@ -173,23 +241,48 @@ std::string hang_explainer::explain(const stuck_call& stuck, slot_id slot) const
   }
   std::string text = fmt::format("  {} would have had to be brought about by", name_of(slot));
   for (size_t i = 0; i < shown.size(); ++i) {
-    const auto state = outcome_.call(shown[i].index).state;
-    text +=
-        fmt::format("{} call {} {} ({})", i == 0 ? "" : " or", shown[i].number, shown[i].function,
-                    state == call_state::returned    ? "made"
-                    : state == call_state::under_way ? "under way"
-                                                     : "not made yet");
+    const auto state = outcomes_[shown[i].program].call(shown[i].index).state;
+    text += fmt::format("{} call {} {}", i == 0 ? "" : " or", shown[i].number, shown[i].function);
+    if (shown[i].program != stuck.program)
+      text += fmt::format(" of process {}", programs_[shown[i].program].selection.process);
+    text += state == call_state::returned    ? " (made)"
+            : state == call_state::under_way ? " (under way)"
+                                             : " (not made yet)";
   }
   if (others != 0) text += fmt::format(" or {} later ones", others);
   return text;
 }
 
 result<std::vector<std::string>> hang_explainer::run() {
-  if (auto done = find_stuck_calls(); !done) return tl::unexpected(done.error());
-  if (auto done = find_signallers(); !done) return tl::unexpected(done.error());
+  std::vector<std::set<uint32_t>> under_way;
+  for (const auto& each : outcomes_) {
+    const auto calls = each.under_way();
+    under_way.emplace_back(calls.begin(), calls.end());
+  }
+  auto done = for_each_call([&](uint32_t program, uint32_t index, const recorded_call& call) {
+    if (under_way[program].contains(index)) note_stuck_call(program, index, call);
+    note_export(program, call);
+  });
+  if (done)
+    done = for_each_call([&](uint32_t program, uint32_t, const recorded_call& call) {
+      note_opening(program, call);
+    });
+  if (!done) return tl::unexpected(done.error());
+  std::set<awaited_thing> wanted;
+  for (const auto& each : stuck_)
+    for (const auto slot : each.waits_for) wanted.insert(thing_behind(slot));
+  done = for_each_call([&](uint32_t program, uint32_t index, const recorded_call& call) {
+    for (const auto slot : slots_of(program, brought_about(call), call.call.start_ns))
+      if (const auto thing = thing_behind(slot); wanted.contains(thing))
+        signallers_[thing].push_back({program, index, call.number(), call.function->name});
+  });
+  if (!done) return tl::unexpected(done.error());
+  for (auto& [thing, calls] : signallers_)
+    std::sort(calls.begin(), calls.end(),
+              [](const signaller& a, const signaller& b) { return a.number < b.number; });
   std::vector<std::string> lines;
   for (const auto& each : stuck_) {
-    const auto& call = program_.calls[each.index];
+    const auto& call = programs_[each.program].calls[each.index];
     lines.push_back(fmt::format(
         "{} is stuck in call {} {} ({})", each.thread, call.number, each.text,
         call.returned ? fmt::format("{} in the recording", duration_text(call.duration_ns))
@@ -202,9 +295,9 @@ result<std::vector<std::string>> hang_explainer::run() {
 }  // namespace
 
 result<std::vector<std::string>> explain_hang(const trace::trace_file& trace,
-                                              const compile_options& options, const program& what,
-                                              const run_outcome& outcome) {
-  return hang_explainer(trace, options, what, outcome).run();
+                                              std::span<const program> programs,
+                                              std::span<const run_outcome> outcomes) {
+  return hang_explainer(trace, programs, outcomes).run();
 }
 
 }  // namespace zevent::replay

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,10 @@
 namespace zevent::replay {
 
 // For each call that a replay is stuck in: what it waits for, and which calls of the recording
-// would have had to bring that about. A line each.
+// would have had to bring that about. A line each. Programs that ran together are looked at
+// together: an event may be signalled by another process.
 result<std::vector<std::string>> explain_hang(const trace::trace_file& trace,
-                                              const compile_options& options, const program& what,
-                                              const run_outcome& outcome);
+                                              std::span<const program> programs,
+                                              std::span<const run_outcome> outcomes);
 
 }  // namespace zevent::replay

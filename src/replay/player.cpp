@@ -1,19 +1,26 @@
 #include "replay/player.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "api/result_code.hpp"
-#include "base/futex.hpp"
 #include "replay/call_clock.hpp"
 #include "replay/invocation.hpp"
 
 namespace zevent::replay {
 namespace {
 
-constexpr int spins_before_sleep = 200;
 // Sleeping is not exact: so much before a call is due its thread stays awake.
 constexpr uint64_t awake_before_ns = 80'000;
+
+int32_t descriptor_in(const std::byte* handle) {
+  int32_t descriptor = 0;
+  std::memcpy(&descriptor, handle, sizeof(descriptor));
+  return descriptor;
+}
 
 void pause_processor() {
 #if defined(__x86_64__)
@@ -24,16 +31,16 @@ void pause_processor() {
 }  // namespace
 
 player::player(const program& what, driver_library& driver, const journal& log,
-               const play_options& options)
+               const meeting_place& place, const play_options& options)
     : program_(what),
       journal_(log),
+      place_(place),
       options_(options),
       targets_(api::builtin_model().functions.size()),
       gives_result_(api::builtin_model().functions.size()),
       live_(what.slot_count),
-      live_opaque_(what.opaque_count),
-      threads_(std::make_unique<turn_taker[]>(what.threads.size())),
-      alone_(what.threads.size() == 1) {
+      threads_(what.threads.size()),
+      alone_(what.turns.empty()) {
   const auto& model = api::builtin_model();
   for (const uint32_t function : what.functions()) {
     targets_[function] = driver.find(model.functions[function]);
@@ -48,26 +55,29 @@ player::player(const program& what, driver_library& driver, const journal& log,
 
 void player::run() {
   if (program_.calls.empty()) return;
-  start_ns_ = clock_ns();
   const uint32_t first = program_.calls.front().thread;
   threads_[first].started = true;
-  threads_[first].turn.store(1, std::memory_order_relaxed);
+  if (place_.is_of_several()) start_others(first);
+  const bool is_first_of_all = alone_ || program_.turns.front().position == 0;
+  if (is_first_of_all) {
+    // Relaxed: whoever gets the baton later sees it.
+    place_.start_ns().store(clock_ns(), std::memory_order_relaxed);
+    if (!alone_) place_.pass_turn(program_.first_taker + first, 0);
+  }
   run_thread(first);
-  if (!alone_) wait_for(end_, end_.turn, 1);
-  for (uint32_t i = 0; i < program_.threads.size(); ++i)
-    if (threads_[i].thread.joinable()) threads_[i].thread.join();
+  if (!alone_) place_.wait_for_end();
+  for (auto& each : threads_)
+    if (each.thread.joinable()) each.thread.join();
   for (const uint32_t each : program_.looks_at_end) look(program_.looks[each]);
 }
 
 void player::run_thread(uint32_t thread) {
-  auto& self = threads_[thread];
+  const uint32_t self = program_.first_taker + thread;
   bool has_baton = alone_;
   for (const uint32_t index : program_.threads[thread].calls) {
-    if (!has_baton) wait_for(self, self.turn, index + 1);
-    const bool next_is_mine =
-        index + 1 < program_.calls.size() && program_.calls[index + 1].thread == thread;
-    has_baton = next_is_mine;
-    make_call(index, !alone_ && !next_is_mine);
+    if (!has_baton) place_.wait_for_turn(self, program_.turns[index].position);
+    has_baton = alone_ || program_.turns[index].next_taker == self;
+    make_call(index, !has_baton);
   }
 }
 
@@ -79,22 +89,23 @@ void player::make_call(uint32_t index, bool passes_baton) {
     prepare(*extras);
   if (options_.speed == pace::recorded) wait_until_due(call);
   if (patch_arguments(call, entry)) [[likely]] {
-    if (passes_baton && call.lets_next_go) pass_baton_to(index + 1);
+    if (passes_baton && call.lets_next_go) pass_baton(index);
     entry.start_ticks = call_clock::ticks();
     // Relaxed: whoever watches looks at it now and then, and a moment later it is there.
     entry.state.store(call_state::under_way, std::memory_order_relaxed);
     const uint64_t result = invocations[call.function](targets_[call.function], call.slots);
     entry.duration_ticks = call_clock::ticks() - entry.start_ticks;
+    if (extras != nullptr) [[unlikely]]
+      for (const auto& patch : extras->opaque_inputs) put_handle_back(patch);
     finish(call, extras, result);
     entry.detail = gives_result_[call.function] != 0 ? static_cast<uint32_t>(result) : 0;
     entry.state.store(call_state::returned, std::memory_order_release);
   } else if (passes_baton && call.lets_next_go) {
-    pass_baton_to(index + 1);
+    pass_baton(index);
   }
   if (alone_) return;
-  auto& self = threads_[call.thread];
-  tell(self, self.completed, index + 1);
-  if (passes_baton && !call.lets_next_go) pass_baton_to(index + 1);
+  place_.tell_completed(program_.first_taker + call.thread, program_.turns[index].position);
+  if (passes_baton && !call.lets_next_go) pass_baton(index);
 }
 
 bool player::patch_arguments(const compiled_call& call, journal_entry& entry) {
@@ -118,19 +129,39 @@ bool player::patch_arguments(const compiled_call& call, journal_entry& entry) {
 
 // Before a call: memory as the program had made it, and handles that are more than a number.
 void player::prepare(const call_extras& extras) {
-  for (const uint32_t earlier : extras.waits_for) {
-    auto& who = threads_[program_.calls[earlier].thread];
-    wait_for(who, who.completed, earlier + 1);
-  }
+  for (const auto& earlier : extras.waits_for)
+    place_.wait_for_completed(earlier.taker, earlier.position);
   for (const auto& memory : extras.memory_before) {
     patch_content(memory);
     restore(memory);
   }
   for (const uint32_t each : extras.looks_before) look(program_.looks[each]);
   for (const auto& each : extras.added) make_added(each);
-  for (const auto& patch : extras.opaque_inputs)
-    std::memcpy(patch.place, live_opaque_[static_cast<uint32_t>(patch.handle)].data(),
-                opaque_bytes);
+  for (const auto& patch : extras.opaque_inputs) take_handle(patch);
+}
+
+void player::take_handle(const opaque_patch& patch) const {
+  const auto& handle = place_.handle(patch.handle);
+  if (handle.owner == 0) return;  // its bytes are as recorded
+  std::memcpy(patch.place, handle.bytes.data(), opaque_bytes);
+  if (!patch.with_descriptor || handle.owner == getpid()) return;
+  // Where the kernel does not allow it, the driver may still find a way by itself.
+  int32_t descriptor = descriptor_in(patch.place);
+  const long owner = syscall(SYS_pidfd_open, handle.owner, 0);
+  if (owner < 0) return;
+  const long own = syscall(SYS_pidfd_getfd, static_cast<int>(owner), descriptor, 0);
+  close(static_cast<int>(owner));
+  if (own < 0) return;
+  descriptor = static_cast<int32_t>(own);
+  std::memcpy(patch.place, &descriptor, sizeof(descriptor));
+}
+
+// The driver has opened the handle, and has no use for the descriptor that came with it.
+void player::put_handle_back(const opaque_patch& patch) const {
+  const auto& handle = place_.handle(patch.handle);
+  if (!patch.with_descriptor || handle.owner == 0 || handle.owner == getpid()) return;
+  const int32_t own = descriptor_in(patch.place);
+  if (own != descriptor_in(handle.bytes.data())) close(own);
 }
 
 namespace {
@@ -236,9 +267,11 @@ void player::finish(const compiled_call& call, const call_extras* extras, uint64
     return;
   for (const uint32_t each : extras->looks_after) look(program_.looks[each]);
   if (extras->returned) live_[index_of(*extras->returned)] = result;
-  for (const auto& patch : extras->opaque_outputs)
-    std::memcpy(live_opaque_[static_cast<uint32_t>(patch.handle)].data(), patch.place,
-                opaque_bytes);
+  for (const auto& patch : extras->opaque_outputs) {
+    auto& handle = place_.handle(patch.handle);
+    std::memcpy(handle.bytes.data(), patch.place, opaque_bytes);
+    handle.owner = getpid();
+  }
   // What the host found after a wait. Where the replay did not wait as long, it is not there yet.
   if (static_cast<uint32_t>(result) == call.result && call.returned) {
     for (const auto& memory : extras->memory_after) {
@@ -254,7 +287,8 @@ void player::finish(const compiled_call& call, const call_extras* extras, uint64
 }
 
 void player::wait_until_due(const compiled_call& call) const {
-  const uint64_t due = start_ns_ + (call.start_ns - program_.calls.front().start_ns);
+  const uint64_t due =
+      place_.start_ns().load(std::memory_order_relaxed) + (call.start_ns - program_.first_start_ns);
   for (uint64_t now = clock_ns(); now < due; now = clock_ns()) {
     if (due - now <= awake_before_ns) {
       pause_processor();
@@ -267,35 +301,27 @@ void player::wait_until_due(const compiled_call& call) const {
   }
 }
 
-void player::pass_baton_to(uint32_t index) {
-  if (index == program_.calls.size()) return tell(end_, end_.turn, 1);
-  const uint32_t thread = program_.calls[index].thread;
-  auto& next = threads_[thread];
-  tell(next, next.turn, index + 1);
-  if (!next.started) {
-    next.started = true;
-    next.thread = std::thread([this, thread] { run_thread(thread); });
-  }
+// Another process cannot start them when it is their turn.
+void player::start_others(uint32_t first) {
+  for (auto& each : threads_) each.started = true;
+  for (uint32_t i = 0; i < threads_.size(); ++i)
+    if (i != first) threads_[i].thread = std::thread([this, i] { run_thread(i); });
 }
 
-// The sleeper announces itself before it looks at the word again, and whoever changes the word
-// looks for sleepers afterwards: with both in one total order (seq_cst), one of the two sees the
-// other.
-void player::wait_for(turn_taker& who, std::atomic<uint32_t>& word, uint32_t least) {
-  for (int i = 0; i < spins_before_sleep; ++i) {
-    if (word.load(std::memory_order_acquire) >= least) return;
-    pause_processor();
-  }
-  who.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  for (uint32_t seen = word.load(std::memory_order_seq_cst); seen < least;
-       seen = word.load(std::memory_order_seq_cst))
-    futex_wait(word, seen, futex_scope::process);
-  who.sleepers.fetch_sub(1, std::memory_order_relaxed);
+void player::start(uint32_t thread) {
+  auto& who = threads_[thread];
+  if (who.started) return;
+  who.started = true;
+  who.thread = std::thread([this, thread] { run_thread(thread); });
 }
 
-void player::tell(turn_taker& who, std::atomic<uint32_t>& word, uint32_t value) {
-  word.store(value, std::memory_order_seq_cst);
-  if (who.sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(word, futex_scope::process);
+// Threads are started when it is their turn for the first time.
+void player::pass_baton(uint32_t index) {
+  const auto& turn = program_.turns[index];
+  if (turn.next_taker == meeting_place::nobody) return place_.pass_to_end();
+  place_.pass_turn(turn.next_taker, turn.position + 1);
+  const uint32_t thread = turn.next_taker - program_.first_taker;
+  if (thread < threads_.size()) start(thread);
 }
 
 }  // namespace zevent::replay

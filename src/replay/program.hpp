@@ -39,6 +39,9 @@ struct capture {
 struct opaque_patch {
   std::byte* place = nullptr;
   opaque_id handle{};
+  // The program had sent the handle's file descriptor along: its number here takes the place of
+  // that in the process that put the handle out.
+  bool with_descriptor = false;
 };
 
 // What memory held before the driver was entered, or after it had returned. Where the content had
@@ -72,13 +75,25 @@ struct added_call {
   slot_id object{};       // its first argument
 };
 
+// A call that has to have returned.
+struct earlier_call {
+  uint32_t taker = 0, position = 0;
+};
+
+// The place of a call in the order of all that take turns, and whose turn it is then; see
+// meeting_place.hpp.
+struct call_turn {
+  uint32_t position = 0;
+  uint32_t next_taker = 0;  // meeting_place::nobody: it is the last call
+};
+
 // What few calls have.
 struct call_extras {
   std::vector<memory_restore> memory_before, memory_after;
   std::vector<opaque_patch> opaque_inputs, opaque_outputs;
-  std::optional<slot_id> returned;  // the function's own value
-  std::vector<uint32_t> waits_for;  // indices of calls that returned before this one began
-  std::string fetched_function;     // the address that is put out is this function's
+  std::optional<slot_id> returned;      // the function's own value
+  std::vector<earlier_call> waits_for;  // returned before this one began
+  std::string fetched_function;         // the address that is put out is this function's
   const uint64_t* fetched_place = nullptr;
   std::vector<uint32_t> looks_before, looks_after;  // indices into program::looks
   std::vector<added_call> added;                    // made before it
@@ -111,6 +126,10 @@ struct program {
   std::vector<capture> captures;
   std::vector<call_extras> extras;
   std::vector<replay_thread> threads;
+  std::vector<call_turn> turns;  // by call; empty where one thread makes all calls
+  uint32_t first_taker = 0;      // number of the first thread; the others follow
+  uint64_t first_start_ns = 0;   // of the first call of all
+  call_selection selection;      // of which it has the calls
   uint32_t slot_count = 0;
   uint32_t opaque_count = 0;
   std::vector<deviation> deviations;
@@ -161,5 +180,11 @@ struct compile_options {
 
 // Fails where the trace is damaged, or has functions that this build does not know.
 result<program> compile(const trace::trace_file& trace, const compile_options& options);
+
+// The programs of several processes, which take turns in the order of the trace. The selection's
+// process counts for nothing.
+result<std::vector<program>> compile_together(const trace::trace_file& trace,
+                                              std::span<const uint32_t> processes,
+                                              const compile_options& options);
 
 }  // namespace zevent::replay

@@ -79,6 +79,20 @@ result<void> recorded_calls::find_memory() {
   return {};
 }
 
+result<std::vector<uint32_t>> processes_with_calls(const trace::trace_file& trace, uint64_t last) {
+  std::vector<bool> made_any(trace.run().processes.size());
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next()) {
+    if (trace::number_of(call->number) > last) break;
+    if (!call->injected()) made_any[trace.process_of(*call)] = true;
+  }
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < made_any.size(); ++i)
+    if (made_any[i]) out.push_back(i);
+  if (out.empty()) return fail("there are no calls in this trace");
+  return out;
+}
+
 result<uint32_t> only_process(const trace::trace_file& trace) {
   const auto& run = trace.run();
   std::vector<uint64_t> calls(run.processes.size());

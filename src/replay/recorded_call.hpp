@@ -57,6 +57,10 @@ class recorded_calls {
   size_t next_note_ = 0;
 };
 
+// Those that made calls by themselves, up to that one.
+result<std::vector<uint32_t>> processes_with_calls(const trace::trace_file& trace,
+                                                   uint64_t last = UINT64_MAX);
+
 // The process whose calls are meant when the user does not say: the only one that made any. The
 // failure lists them.
 result<uint32_t> only_process(const trace::trace_file& trace);

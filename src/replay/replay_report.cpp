@@ -48,6 +48,8 @@ void reporter::say_how_it_ended() {
   say("{} of {} calls made on {} thread{}, {} with the recorded result", made,
       program_.calls.size(), program_.threads.size(), program_.threads.size() == 1 ? "" : "s",
       compared_.equal);
+  if (outcome_.ending == run_ending::stopped)
+    say("it was stopped, since another process did not end well");
   if (outcome_.ending == run_ending::crashed) {
     say("the replay crashed: {}",
         outcome_.signal != 0 ? strsignal(outcome_.signal) : outcome_.message.c_str());
@@ -125,15 +127,38 @@ void reporter::judge_symptom() {
           duration_text(replayed.duration_ns));
     shown = true;
   }
-  say("the symptom {} {}", model::to_text(wanted), shown ? "is there" : "is not there");
   verdict_.symptom = shown;
+}
+
+void say_symptom(replay_verdict& verdict, const report_options& options) {
+  if (verdict.symptom)
+    verdict.lines.push_back(fmt::format("the symptom {} {}", model::to_text(*options.symptom),
+                                        *verdict.symptom ? "is there" : "is not there"));
 }
 
 }  // namespace
 
 replay_verdict judge(const program& what, const run_outcome& outcome,
                      const report_options& options) {
-  return reporter(what, outcome, options).take();
+  auto verdict = reporter(what, outcome, options).take();
+  say_symptom(verdict, options);
+  return verdict;
+}
+
+replay_verdict judge_together(std::span<const program> programs,
+                              std::span<const run_outcome> outcomes,
+                              std::span<const std::string> names, const report_options& options) {
+  if (programs.size() == 1) return judge(programs.front(), outcomes.front(), options);
+  replay_verdict all{.same = true, .symptom = {}, .lines = {}};
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const auto own = reporter(programs[i], outcomes[i], options).take();
+    all.same = all.same && own.same;
+    if (own.symptom) all.symptom = all.symptom.value_or(false) || *own.symptom;
+    all.lines.push_back(names[i]);
+    for (const auto& each : own.lines) all.lines.push_back("  " + each);
+  }
+  say_symptom(all, options);
+  return all;
 }
 
 }  // namespace zevent::replay

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,10 @@ struct report_options {
 
 replay_verdict judge(const program& what, const run_outcome& outcome,
                      const report_options& options);
+
+// Of processes that were replayed together: what each has to say, under its name, and one verdict.
+replay_verdict judge_together(std::span<const program> programs,
+                              std::span<const run_outcome> outcomes,
+                              std::span<const std::string> names, const report_options& options);
 
 }  // namespace zevent::replay

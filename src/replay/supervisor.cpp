@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/invariant.hpp"
 #include "replay/call_clock.hpp"
+#include "replay/meeting_place.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -18,10 +20,12 @@ namespace {
 constexpr uint64_t first_look_ns = 1'000'000;
 constexpr uint64_t longest_look_ns = 100'000'000;
 
-[[noreturn]] void run_in_child(const program& what, const run_options& options,
-                               const journal& log) {
+[[noreturn]] void run_in_child(const program& what, const run_options& options, const journal& log,
+                               const meeting_place& place) {
   // Whoever watches may die; the replay has no reason to go on then.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The others may fetch the file descriptors of IPC handles.
+  if (place.is_of_several()) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   auto& header = log.header();
   for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
   auto driver = driver_library::open(options.driver);
@@ -30,13 +34,16 @@ constexpr uint64_t longest_look_ns = 100'000'000;
     header.phase.store(run_phase::failed, std::memory_order_release);
     _exit(1);
   }
-  player plays(what, *driver, log, options.play);
+  player plays(what, *driver, log, place, options.play);
   // Pages that a call is the first to write to would cost it a fault, and a copy after the fork.
   what.images.populate();
   log.populate();
   header.phase.store(run_phase::running, std::memory_order_release);
+  place.meet(meeting_place::gate::start);
   plays.run();
   header.phase.store(run_phase::finished, std::memory_order_release);
+  // What this process shares may still be of use to others.
+  place.meet(meeting_place::gate::end);
   // Objects that the program left behind stay so: no destructor makes a call that was not recorded.
   _exit(0);
 }
@@ -82,26 +89,73 @@ void sleep_ns(uint64_t ns) {
   nanosleep(&length, nullptr);
 }
 
-struct child_end {
+// A process of a replay, and how it ended.
+struct child {
+  pid_t id = 0;
+  watchdog dog;
+  bool running = true;
   int status = 0;
-  bool hung = false;
+  bool hung = false, stopped = false;
 };
 
-child_end watch(pid_t child, watchdog& dog) {
-  child_end end;
-  uint64_t look_ns = first_look_ns;
-  while (waitpid(child, &end.status, WNOHANG) == 0) {
-    if (dog.sees_a_hang()) {
-      end.hung = true;
-      kill(child, SIGKILL);
-      while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
-      }
-      return end;
+void look_after(child& each, int flags) {
+  pid_t ended = 0;
+  while ((ended = waitpid(each.id, &each.status, flags)) < 0 && errno == EINTR) {
+  }
+  each.running = ended == 0;
+}
+
+// Ends those that still run; which of them hang is found out first.
+void stop(std::vector<child>& children) {
+  for (auto& each : children)
+    if (each.running) {
+      each.hung = each.dog.sees_a_hang();
+      each.stopped = !each.hung;
     }
+  for (auto& each : children)
+    if (each.running) kill(each.id, SIGKILL);
+  for (auto& each : children)
+    if (each.running) look_after(each, 0);
+}
+
+void watch(std::vector<child>& children) {
+  uint64_t look_ns = first_look_ns;
+  for (;;) {
+    bool any_runs = false, any_failed = false;
+    for (auto& each : children) {
+      if (each.running) look_after(each, WNOHANG);
+      if (each.running)
+        any_runs = true;
+      else
+        any_failed |= each.status != 0;
+    }
+    if (!any_runs) return;
+    const bool any_hangs = std::any_of(children.begin(), children.end(), [](child& each) {
+      return each.running && each.dog.sees_a_hang();
+    });
+    if (any_failed || any_hangs) return stop(children);
     sleep_ns(look_ns);
     look_ns = std::min(2 * look_ns, longest_look_ns);
   }
-  return end;
+}
+
+void note_end(const child& ended, const journal_header& header, run_outcome& out) {
+  const auto phase = header.phase.load(std::memory_order_acquire);
+  if (ended.hung) {
+    out.ending = run_ending::hung;
+  } else if (ended.stopped) {
+    out.ending = run_ending::stopped;
+  } else if (WIFSIGNALED(ended.status)) {
+    out.ending = run_ending::crashed;
+    out.signal = WTERMSIG(ended.status);
+  } else if (phase == run_phase::failed) {
+    out.ending = run_ending::could_not_start;
+    out.message = header.message;
+  } else if (phase != run_phase::finished) {
+    out.ending = run_ending::crashed;
+    out.message =
+        fmt::format("the driver ended the process with status {}", WEXITSTATUS(ended.status));
+  }
 }
 
 }  // namespace
@@ -135,31 +189,47 @@ std::vector<memory_difference> run_outcome::memory() const {
 }
 
 result<run_outcome> run(const program& what, const run_options& options) {
-  auto log = journal::make(what.calls.size(), what.hashes);
-  if (!log) return tl::unexpected(log.error());
+  auto all = run_together({&what, 1}, {&options, 1});
+  if (!all) return tl::unexpected(all.error());
+  return std::move(all->front());
+}
+
+result<std::vector<run_outcome>> run_together(std::span<const program> programs,
+                                              std::span<const run_options> options) {
+  ZEVENT_INVARIANT(!programs.empty() && programs.size() == options.size());
+  uint32_t takers = 0, handles = 0;
+  for (const auto& each : programs) {
+    takers += static_cast<uint32_t>(each.threads.size());
+    handles = std::max(handles, each.opaque_count);
+  }
+  const auto place = meeting_place::make(takers, static_cast<uint32_t>(programs.size()), handles);
+  if (!place) return tl::unexpected(place.error());
+  std::vector<journal> logs;
+  for (const auto& each : programs) {
+    auto log = journal::make(each.calls.size(), each.hashes);
+    if (!log) return tl::unexpected(log.error());
+    logs.push_back(std::move(*log));
+  }
   const call_clock clock;
   const uint64_t first_ticks = call_clock::ticks();
-  const pid_t child = fork();
-  if (child < 0) return fail("cannot start a process: {}", std::strerror(errno));
-  if (child == 0) run_in_child(what, options, *log);
-  watchdog dog(what, *log, clock, options.timeout_ns);
-  const auto end = watch(child, dog);
-
-  const auto phase = log->header().phase.load(std::memory_order_acquire);
-  const std::string message = log->header().message;
-  run_outcome out(std::move(*log), first_ticks, clock.ns_per_tick());
-  if (end.hung) {
-    out.ending = run_ending::hung;
-  } else if (WIFSIGNALED(end.status)) {
-    out.ending = run_ending::crashed;
-    out.signal = WTERMSIG(end.status);
-  } else if (phase == run_phase::failed) {
-    out.ending = run_ending::could_not_start;
-    out.message = message;
-  } else if (phase != run_phase::finished) {
-    out.ending = run_ending::crashed;
-    out.message =
-        fmt::format("the driver ended the process with status {}", WEXITSTATUS(end.status));
+  std::vector<child> children;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const pid_t id = fork();
+    if (id == 0) run_in_child(programs[i], options[i], logs[i], *place);
+    if (id < 0) {
+      const int reason = errno;
+      stop(children);
+      return fail("cannot start a process: {}", std::strerror(reason));
+    }
+    children.push_back(
+        {.id = id, .dog = watchdog(programs[i], logs[i], clock, options.front().timeout_ns)});
+  }
+  watch(children);
+  std::vector<run_outcome> out;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    run_outcome outcome(std::move(logs[i]), first_ticks, clock.ns_per_tick());
+    note_end(children[i], outcome.header(), outcome);
+    out.push_back(std::move(outcome));
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ enum class run_ending : uint8_t {
   hung,             // a call did not return in time
   crashed,          // a signal ended it
   could_not_start,  // `message` says why
+  stopped,          // another process of the replay had one of these ends
 };
 
 struct call_outcome {
@@ -48,6 +50,7 @@ class run_outcome {
   double start_ns(size_t index) const {
     return static_cast<double>(journal_.calls()[index].start_ticks - first_ticks_) * scale_;
   }
+  const journal_header& header() const { return journal_.header(); }
   // Calls that were under way when the replay ended.
   std::vector<uint32_t> under_way() const;
   // Of what was seen of memory, by program::looks; 0: not looked at.
@@ -65,5 +68,11 @@ class run_outcome {
 // Runs the program in a process of its own, so that a driver that crashes or hangs is something to
 // report. The caller must have no other threads.
 result<run_outcome> run(const program& what, const run_options& options);
+
+// The same for programs of several processes that were compiled together, with options for each
+// (the first one's timeout counts). All live until the last call of all has returned; when one
+// crashes or hangs, the others are stopped.
+result<std::vector<run_outcome>> run_together(std::span<const program> programs,
+                                              std::span<const run_options> options);
 
 }  // namespace zevent::replay

@@ -4,6 +4,7 @@
 
 #include "api/call_codec.hpp"
 #include "replay/call_memory.hpp"
+#include "replay/shared_handles.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -105,7 +106,7 @@ void surveyor::look_at_inputs(const recorded_call& call, const value& v) {
                               v.origin != nullptr ? v.origin->name : "a function"));
   } else if (v.form == value_form::record && is_opaque(*v.structure) && !v.items.empty() &&
              !out_.book.find_opaque(v.items.front().bytes)) {
-    deviate(call, "it opens an IPC handle that no call of this process put out");
+    deviate(call, "it opens an IPC handle that no replayed call put out");
   }
   const bool lacks_content = v.form == value_form::pointer && v.bits != 0 && v.items.empty() &&
                              v.origin != nullptr && v.origin->way == api::direction::in &&
@@ -176,9 +177,11 @@ void count_devices(const trace::trace_file& trace, const call_selection& selecti
 
 }  // namespace
 
-result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,
-                            uint64_t host_granule_bytes) {
-  survey out(address_book(trace, selection.process, host_granule_bytes));
+namespace {
+
+result<survey> survey_process(const trace::trace_file& trace, call_selection selection,
+                              address_book book) {
+  survey out(std::move(book));
   recorded_calls calls(trace, selection);
   surveyor looking(trace, out);
   for (;;) {
@@ -194,6 +197,38 @@ result<survey> survey_calls(const trace::trace_file& trace, call_selection selec
   out.unfinished = model::seen_unfinished(trace, selection.process, out.looks);
   const auto driver = trace.run().processes[selection.process].fact("driver");
   out.device_writes_are_noted = driver.find("libze_zevent") != std::string::npos;
+  return out;
+}
+
+}  // namespace
+
+result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,
+                            uint64_t host_granule_bytes) {
+  return survey_process(trace, selection,
+                        address_book(trace, selection.process, host_granule_bytes));
+}
+
+result<std::vector<survey>> survey_together(const trace::trace_file& trace,
+                                            std::span<const call_selection> selections,
+                                            uint64_t host_granule_bytes) {
+  std::vector<uint32_t> processes;
+  for (const auto& each : selections) processes.push_back(each.process);
+  std::vector<opaque_handle> handles;
+  if (selections.size() > 1) {
+    auto found = find_put_out_handles(trace, processes);
+    if (!found) return tl::unexpected(found.error());
+    handles = std::move(*found);
+  }
+  std::vector<survey> out;
+  for (const auto& each : selections) {
+    const auto objects = static_cast<uint32_t>(trace.objects().all().size());
+    const uint32_t pointers = out.empty() ? 0 : out.back().book.slot_count() - objects;
+    address_book book(trace, each.process, host_granule_bytes, pointers);
+    for (const auto& handle : handles) book.add_opaque(handle);
+    auto seen = survey_process(trace, each, std::move(book));
+    if (!seen) return tl::unexpected(seen.error());
+    out.push_back(std::move(*seen));
+  }
   return out;
 }
 

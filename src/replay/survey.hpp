@@ -65,4 +65,10 @@ std::vector<model::byte_range> parts_of_host(const trace::memory_note& note,
 result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,
                             uint64_t host_granule_bytes);
 
+// The same for processes that are replayed together: each selection is of another one. IPC handles
+// have the same ids in all of them, and slots are of one only.
+result<std::vector<survey>> survey_together(const trace::trace_file& trace,
+                                            std::span<const call_selection> selections,
+                                            uint64_t host_granule_bytes);
+
 }  // namespace zevent::replay

@@ -43,11 +43,36 @@ result<std::string> driver_of(const replay_options& options) {
   return files->driver;
 }
 
+// The processes to be replayed, all together.
+result<std::vector<uint32_t>> processes_of(const replay_options& options,
+                                           const trace::trace_file& trace) {
+  if (options.process) return std::vector{*options.process};
+  if (options.chaos_seeds == 0)
+    return replay::processes_with_calls(trace, options.until.value_or(UINT64_MAX));
+  const auto only = replay::only_process(trace);
+  if (!only) return tl::unexpected(only.error());
+  return std::vector{*only};
+}
+
+// What the driver has not got, each thing once.
+result<std::vector<std::string>> unmet_needs(std::span<const replay::program> programs,
+                                             std::span<const replay::run_options> running) {
+  std::vector<std::string> all;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const auto unmet = replay::unmet_needs(programs[i], running[i].driver, running[i].environment);
+    if (!unmet) return tl::unexpected(unmet.error());
+    for (const auto& each : *unmet)
+      if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+  }
+  return all;
+}
+
 // Prints what cannot be done again as it was; false when that is a reason to stop.
-bool say_what_lacks(const replay::program& program, const std::vector<std::string>& unmet,
-                    const replay_options& options) {
-  for (const auto& each : program.deviations)
-    fmt::print(stderr, "zevent: replay: call {}: {}\n", each.call, each.what);
+bool say_what_lacks(std::span<const replay::program> programs,
+                    const std::vector<std::string>& unmet, const replay_options& options) {
+  for (const auto& program : programs)
+    for (const auto& each : program.deviations)
+      fmt::print(stderr, "zevent: replay: call {}: {}\n", each.call, each.what);
   if (unmet.empty()) return true;
   fmt::print(stderr, "zevent: replay: the recording needs what this driver has not got:\n");
   for (const auto& each : unmet) fmt::print(stderr, "  {}\n", each);
@@ -55,10 +80,10 @@ bool say_what_lacks(const replay::program& program, const std::vector<std::strin
   return options.anyway;
 }
 
-// Prints what other processes have a part in; false when that is a reason to stop.
+// Prints what processes that are not replayed have a part in; false when that is a reason to stop.
 bool say_what_is_shared(const trace::trace_file& trace, uint32_t process,
                         const replay_options& options) {
-  const auto handles = replay::find_shared_handles(trace, process);
+  const auto handles = replay::find_shared_handles(trace);
   if (!handles) return true;  // whoever reads the calls says what is wrong with them
   const auto shared =
       replay::describe_sharing(trace, process, *handles, options.until.value_or(UINT64_MAX));
@@ -107,43 +132,53 @@ int replay(const replay_options& options) {
   if (!opened) return complain("replay", opened.error(), exit_could_not_run);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: replay: {}\n", warning);
   const auto& trace = opened->trace;
-  const auto process =
-      options.process ? result<uint32_t>(*options.process) : replay::only_process(trace);
-  if (!process) return complain("replay", process.error(), exit_could_not_run);
-  if (*process >= trace.run().processes.size())
-    return complain("replay", {fmt::format("there is no process {}", *process)}, exit_usage);
+  const auto processes = processes_of(options, trace);
+  if (!processes) return complain("replay", processes.error(), exit_could_not_run);
+  if (processes->front() >= trace.run().processes.size())
+    return complain("replay", {fmt::format("there is no process {}", processes->front())},
+                    exit_usage);
   const auto driver = driver_of(options);
   if (!driver) return complain("replay", driver.error(), exit_could_not_run);
 
-  const replay::compile_options compiling{{*process, options.until.value_or(UINT64_MAX)},
+  const replay::compile_options compiling{{processes->front(), options.until.value_or(UINT64_MAX)},
                                           options.free_threads};
-  if (!say_what_is_shared(trace, *process, options)) return exit_could_not_run;
-  const auto program = replay::compile(trace, compiling);
-  if (!program) return complain("replay", program.error(), exit_could_not_run);
+  if (processes->size() == 1 && !say_what_is_shared(trace, processes->front(), options))
+    return exit_could_not_run;
+  const auto programs = replay::compile_together(trace, *processes, compiling);
+  if (!programs) return complain("replay", programs.error(), exit_could_not_run);
 
-  replay::run_options running;
-  running.driver = *driver;
-  running.timeout_ns = *timeout_ns;
-  running.play = {options.pace == "recorded" ? replay::pace::recorded : replay::pace::fast,
-                  report.compare_memory};
-  if (options.environment == "recorded")
-    running.environment = replay::recorded_environment(trace.run().processes[*process]);
-  const auto unmet = replay::unmet_needs(*program, *driver, running.environment);
+  std::vector<replay::run_options> running;
+  std::vector<std::string> names;
+  for (const uint32_t each : *processes) {
+    auto& own = running.emplace_back();
+    own.driver = *driver;
+    own.timeout_ns = *timeout_ns;
+    own.play = {options.pace == "recorded" ? replay::pace::recorded : replay::pace::fast,
+                report.compare_memory};
+    if (options.environment == "recorded")
+      own.environment = replay::recorded_environment(trace.run().processes[each]);
+    names.push_back(replay::describe_process(trace, each));
+  }
+  const auto unmet = unmet_needs(*programs, running);
   if (!unmet) return complain("replay", unmet.error(), exit_could_not_run);
-  if (!say_what_lacks(*program, *unmet, options)) return exit_could_not_run;
+  if (!say_what_lacks(*programs, *unmet, options)) return exit_could_not_run;
 
   if (options.chaos_seeds > 0)
     return replay_under_chaos(trace, options.trace,
-                              {compiling.selection, running, options.chaos_seeds});
+                              {compiling.selection, running.front(), options.chaos_seeds});
 
-  const auto outcome = replay::run(*program, running);
-  if (!outcome) return complain("replay", outcome.error(), exit_could_not_run);
-  if (outcome->ending == replay::run_ending::could_not_start)
-    return complain("replay", {outcome->message}, exit_could_not_run);
-  const auto verdict = replay::judge(*program, *outcome, report);
+  const auto outcomes = replay::run_together(*programs, running);
+  if (!outcomes) return complain("replay", outcomes.error(), exit_could_not_run);
+  for (const auto& each : *outcomes)
+    if (each.ending == replay::run_ending::could_not_start)
+      return complain("replay", {each.message}, exit_could_not_run);
+  const auto verdict = replay::judge_together(*programs, *outcomes, names, report);
   for (const auto& each : verdict.lines) fmt::print("{}\n", each);
-  if (outcome->ending == replay::run_ending::hung) {
-    const auto why = replay::explain_hang(trace, compiling, *program, *outcome);
+  const bool hung = std::any_of(outcomes->begin(), outcomes->end(), [](const auto& each) {
+    return each.ending == replay::run_ending::hung;
+  });
+  if (hung) {
+    const auto why = replay::explain_hang(trace, *programs, *outcomes);
     if (!why) return complain("replay", why.error(), 1);
     for (const auto& each : *why) fmt::print("{}\n", each);
   }
@@ -157,7 +192,8 @@ action declare_replay(CLI::App& line) {
   auto options = std::make_shared<replay_options>();
   line.footer(
       "Every call is made once, in the recorded order, with the recorded arguments, on as many\n"
-      "threads. A query stays a query: no call is added, left out or turned into a wait.\n"
+      "threads and processes. A query stays a query: no call is added, left out or turned into\n"
+      "a wait.\n"
       "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run.\n"
       "With --symptom: 0 when it is not there, 1 when it is.");
   line.add_option("trace", options->trace, "the recording")->required();
@@ -189,7 +225,8 @@ action declare_replay(CLI::App& line) {
                   "recorded: with the driver's variables as the program had them; own: with ours")
       ->check(CLI::IsMember({"recorded", "own"}))
       ->capture_default_str();
-  line.add_option("--process", options->process, "which process, where several were recorded");
+  line.add_option("--process", options->process,
+                  "that process alone, where several were recorded; all of them if not given");
   line.add_flag("--anyway", options->anyway, "also where something that is needed lacks");
   return [options] { return replay(*options); };
 }

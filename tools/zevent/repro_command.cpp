@@ -42,7 +42,7 @@ result<model::found_symptom> symptom_of(const repro_options& options,
 // Fails where the calls need another process; says what is left out of what others do.
 result<void> say_what_is_shared(const trace::trace_file& trace, uint32_t process,
                                 uint64_t last_call) {
-  const auto handles = replay::find_shared_handles(trace, process);
+  const auto handles = replay::find_shared_handles(trace);
   if (!handles) return tl::unexpected(handles.error());
   const auto shared = replay::describe_sharing(trace, process, *handles, last_call);
   for (const auto& each : shared.notes) fmt::print("not as recorded: {}\n", each);

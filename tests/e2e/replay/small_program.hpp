@@ -25,6 +25,7 @@ std::span<const program> event_programs();
 std::span<const program> memory_programs();
 std::span<const program> kernel_programs();
 std::span<const program> odd_programs();
+std::span<const program> process_programs();
 
 inline constexpr size_t page = 4096;
 inline constexpr uint64_t for_ever = UINT64_MAX;

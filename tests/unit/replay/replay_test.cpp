@@ -182,7 +182,7 @@ TEST_F(Replay, SaysInWhichCallItHangsAndWhatWouldHaveHadToHappen) {
   const auto done = replay_trace(trace, {}, running);
   EXPECT_EQ(done.outcome.ending, run_ending::hung);
   EXPECT_EQ(done.compared.not_made, 1u);
-  const auto lines = explain_hang(trace, {}, done.what, done.outcome);
+  const auto lines = explain_hang(trace, {&done.what, 1}, {&done.outcome, 1});
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 2u);
   EXPECT_EQ((*lines)[0],

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.hpp"
 #include "packed.hpp"
 #include "replay/comparison.hpp"
 #include "replay/supervisor.hpp"
@@ -34,16 +32,14 @@ inline replayed replay_trace(const trace::trace_file& trace, const compile_optio
                              run_options running = {}) {
   auto what = compile(trace, compiling);
   if (!what) throw std::runtime_error(what.error().message);
-  char folder[] = "/tmp/zevent-replay-XXXXXX";
-  if (mkdtemp(folder) == nullptr) throw std::runtime_error("no temporary folder");
-  const std::string log = std::string(folder) + "/log";
+  const temporary_folder folder("zevent-replay");
+  const std::string log = (folder.path() / "log").string();
   running.driver = TELLING_DRIVER;
   running.environment.emplace_back("ZEVENT_TEST_LOG", log);
   auto outcome = run(*what, running);
   if (!outcome) throw std::runtime_error(outcome.error().message);
   auto compared = compare(*what, *outcome);
   auto told = lines_of(log);
-  std::filesystem::remove_all(folder);
   return {std::move(*what), std::move(*outcome), std::move(compared), std::move(told)};
 }
 

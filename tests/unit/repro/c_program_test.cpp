@@ -1,11 +1,9 @@
 #include "repro/c_program.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
+#include "base/temporary_folder.hpp"
 #include "replay/program.hpp"
 #include "story.hpp"
 
@@ -17,11 +15,12 @@ using trace::packed;
 
 // Whether a compiler takes the files without a word.
 void expect_compiles(const c_program& program) {
-  char folder[] = "/tmp/zevent-c-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
+  const temporary_folder kept("zevent-c");
+  ASSERT_FALSE(kept.path().empty());
+  const std::string folder = kept.path().string();
   std::string files;
   for (const auto& each : program.sources) {
-    std::ofstream(std::string(folder) + "/" + each.name) << each.text;
+    std::ofstream(folder + "/" + each.name) << each.text;
     if (each.name.ends_with(".c")) files += fmt::format(" {}/{}", folder, each.name);
   }
   for (const std::string compiler : {"gcc", "clang-14"}) {
@@ -31,7 +30,6 @@ void expect_compiles(const c_program& program) {
                     LEVEL_ZERO_INCLUDE, files);
     EXPECT_EQ(std::system(command.c_str()), 0) << program.sources.back().text;
   }
-  std::filesystem::remove_all(folder);
 }
 
 class CProgram : public trace::story {

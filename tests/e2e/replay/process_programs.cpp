@@ -1,0 +1,182 @@
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "small_program.hpp"
+
+// Programs of two processes that share events or memory. Level Zero is not touched before the fork.
+namespace small_programs {
+namespace {
+
+// What the processes have in common besides Level Zero.
+struct notes {
+  std::atomic<uint32_t> step;
+  ze_ipc_event_pool_handle_t pool;
+  ze_ipc_event_counter_based_handle_t counter;
+  ze_ipc_mem_handle_t memory;
+
+  void reach(uint32_t number) { step.store(number, std::memory_order_release); }
+  void wait_for(uint32_t number) const {
+    while (step.load(std::memory_order_acquire) < number) usleep(200);
+  }
+};
+
+void in_two_processes(void (*parent)(notes&), void (*child)(notes&)) {
+  auto* common = static_cast<notes*>(
+      mmap(nullptr, sizeof(notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (common == MAP_FAILED) exit_once(3);
+  const pid_t other = fork();
+  if (other < 0) exit_once(3);
+  if (other == 0) {
+    child(*common);
+    exit_once(0);
+  }
+  parent(*common);
+  int status = 0;
+  if (waitpid(other, &status, 0) != other || status != 0) exit_once(3);
+}
+
+constexpr ze_event_pool_flags_t shared_pool =
+    ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
+
+// The owner's device signals one event, the other's host the next one.
+void pool_of_the_parent() {
+  in_two_processes(
+      [](notes& common) {
+        const machine m;
+        const auto pool = m.pool(2, shared_pool);
+        const auto there = event(pool), back = event(pool, 1);
+        MUST(zeEventPoolGetIpcHandle(pool, &common.pool));
+        common.reach(1);
+        const auto list = m.immediate();
+        fill(list, m.shared_memory(), 2, page, there);
+        wait(back);
+        finish(list);
+        common.wait_for(2);
+        MUST(zeEventPoolPutIpcHandle(m.context, common.pool));
+      },
+      [](notes& common) {
+        common.wait_for(1);
+        const machine m;
+        ze_event_pool_handle_t pool = nullptr;
+        MUST(zeEventPoolOpenIpcHandle(m.context, common.pool, &pool));
+        const auto there = event(pool), back = event(pool, 1);
+        wait(there);
+        MUST(zeEventHostSignal(back));
+        MUST(zeEventDestroy(there));
+        MUST(zeEventDestroy(back));
+        MUST(zeEventPoolCloseIpcHandle(pool));
+        common.reach(2);
+      });
+}
+
+// A command of the child waits for the parent, on two threads each.
+void pool_of_the_child() {
+  in_two_processes(
+      [](notes& common) {
+        const machine m;
+        common.wait_for(1);
+        ze_event_pool_handle_t pool = nullptr;
+        MUST(zeEventPoolOpenIpcHandle(m.context, common.pool, &pool));
+        const auto go = event(pool), done = event(pool, 1);
+        std::thread waits([&] { wait(done); });
+        MUST(zeEventHostSignal(go));
+        waits.join();
+        MUST(zeEventHostReset(go));
+        common.reach(2);
+      },
+      [](notes& common) {
+        const machine m;
+        const auto pool = m.pool(2, shared_pool);
+        const auto go = event(pool), done = event(pool, 1);
+        const auto list = m.immediate();
+        fill(list, m.shared_memory(), 7, page, done, {go});
+        MUST(zeEventPoolGetIpcHandle(pool, &common.pool));
+        common.reach(1);
+        std::thread waits([&] { finish(list); });
+        waits.join();
+        wait(done);
+        common.wait_for(2);
+      });
+}
+
+void counter_event_of_the_parent() {
+  in_two_processes(
+      [](notes& common) {
+        const machine m;
+        const auto done = m.counter_event(ZE_EVENT_COUNTER_BASED_FLAG_IPC);
+        const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+        char* memory = m.shared_memory(64 * page);
+        fill(list, memory, 4, 64 * page, done);
+        MUST(zeEventCounterBasedGetIpcHandle(done, &common.counter));
+        common.reach(1);
+        finish(list);
+        common.wait_for(2);
+      },
+      [](notes& common) {
+        const machine m;
+        common.wait_for(1);
+        ze_event_handle_t done = nullptr;
+        MUST(zeEventCounterBasedOpenIpcHandle(m.context, common.counter, &done));
+        const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+        fill(list, m.shared_memory(), 5, page, nullptr, {done});
+        wait(done);
+        finish(list);
+        MUST(zeEventCounterBasedCloseIpcHandle(done));
+        common.reach(2);
+      });
+}
+
+// The child's memory, filled by the parent and read by the child when the parent's event says so.
+void memory_of_the_child() {
+  in_two_processes(
+      [](notes& common) {
+        const machine m;
+        common.wait_for(1);
+        ze_event_pool_handle_t pool = nullptr;
+        MUST(zeEventPoolOpenIpcHandle(m.context, common.pool, &pool));
+        const auto filled = event(pool);
+        void* memory = nullptr;
+        MUST(zeMemOpenIpcHandle(m.context, m.device, common.memory, 0, &memory));
+        const auto list = m.immediate();
+        fill(list, memory, 0x55, page, filled);
+        finish(list);
+        MUST(zeMemCloseIpcHandle(m.context, memory));
+        common.wait_for(2);
+      },
+      [](notes& common) {
+        const machine m;
+        char* memory = m.device_memory();
+        const auto pool = m.pool(1, shared_pool);
+        const auto filled = event(pool);
+        const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+        char* result = m.host_memory();
+        MUST(zeMemGetIpcHandle(m.context, memory, &common.memory));
+        MUST(zeEventPoolGetIpcHandle(pool, &common.pool));
+        copy(list, result, memory, page, nullptr, {filled});
+        common.reach(1);
+        finish(list);
+        if (result[0] != 0x55) exit_once(3);
+        MUST(zeMemPutIpcHandle(m.context, common.memory));
+        common.reach(2);
+      });
+}
+
+constexpr program programs[] = {
+    {"pool_of_the_parent", pool_of_the_parent},
+    {"pool_of_the_child", pool_of_the_child},
+    {"counter_event_of_the_parent", counter_event_of_the_parent},
+    {"memory_of_the_child", memory_of_the_child},
+};
+
+}  // namespace
+
+std::span<const program> process_programs() {
+  return programs;
+}
+
+}  // namespace small_programs
