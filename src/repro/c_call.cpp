@@ -270,8 +270,9 @@ std::string c_call_writer::address(uint64_t bits, uint64_t time_ns) {
     base = object(place->slot);
     offset = place->offset;
   } else if (const auto host = seen_.book.find_host(bits)) {
-    needs_.host_ranges.insert(host->range);
-    base = fmt::format("host_{}", host->range);
+    const uint32_t number = place_.first_range + host->range;
+    needs_.host_ranges.emplace(number, seen_.book.host().all()[host->range].bytes);
+    base = fmt::format("host_{}", number);
     offset = host->offset;
   } else {
     return fmt::format("(void*){:#x}", bits);
@@ -373,12 +374,29 @@ std::string c_call_writer::opaque(const value* in, const value* out, const api::
     if (const auto known = seen_.book.find_opaque(known_value->items.front().bytes)) {
       const auto reference = names_.of(*known);
       const std::string name = text_.object(reference.object_class, reference.ordinal);
-      return by_value ? name : "&" + name;
+      if (place_.handle_owners != nullptr && in == nullptr)
+        place_.handle_owners->insert_or_assign(*known, place_.process);
+      const bool is_sent = in != nullptr && place_.handle_owners != nullptr &&
+                           !seen_.book.knows_opaque(known_value->items.front().bytes);
+      const std::string own = is_sent ? sent_handle(*known, name, r, wanted) : name;
+      return by_value ? own : "&" + own;
     }
   }
   const std::string name = local(wanted);
   declare(fmt::format("{} {} = {{{{0}}}};", r.name, name));
   return by_value ? name : "&" + name;
+}
+
+// The program had sent the handle's file descriptor along.
+std::string c_call_writer::sent_handle(replay::opaque_id handle, const std::string& name,
+                                       const api::record& r, const std::string& wanted) {
+  const auto owner = place_.handle_owners->find(handle);
+  if (owner == place_.handle_owners->end() || owner->second == place_.process) return name;
+  needs_.helpers.insert("fetch_descriptor");
+  std::string own = local(wanted);
+  declare(fmt::format("{} {} = {};", r.name, own, name));
+  declare(fmt::format("fetch_descriptor(&{}, shared->process_ids[{}]);", own, owner->second));
+  return own;
 }
 
 std::string c_call_writer::elements(const item& it, const api::type& pointee,

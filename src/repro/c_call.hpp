@@ -18,14 +18,22 @@ namespace zevent::repro {
 
 // What the text of calls refers to, to be declared before them.
 struct c_needs {
-  std::set<std::string> helpers;    // of c_prelude.hpp
-  std::set<uint16_t> records;       // of the trace's model, that no header has
-  std::set<uint16_t> functions;     // that are fetched by name
-  std::set<uint16_t> enumerations;  // that no header has
-  std::set<std::string> headers;    // beyond ze_api.h: "zes_api.h"
-  std::set<uint32_t> host_ranges;
+  std::set<std::string> helpers;             // of c_prelude.hpp
+  std::set<uint16_t> records;                // of the trace's model, that no header has
+  std::set<uint16_t> functions;              // that are fetched by name
+  std::set<uint16_t> enumerations;           // that no header has
+  std::set<std::string> headers;             // beyond ze_api.h: "zes_api.h"
+  std::map<uint32_t, uint64_t> host_ranges;  // number → bytes
   uint64_t scratch_bytes = 0;
   uint32_t api_version = 0;  // the newest function's
+};
+
+// Where the calls of a process stand among those of others.
+struct process_place {
+  uint32_t process = 0;      // of those that are written
+  uint32_t first_range = 0;  // number of its first range of host memory
+  // By IPC handle: the process that put it out. Null where there is one process only.
+  std::map<replay::opaque_id, uint32_t>* handle_owners = nullptr;
 };
 
 // How the result of a call is looked at.
@@ -48,14 +56,16 @@ struct call_style {
 class c_call_writer {
  public:
   c_call_writer(const trace::trace_file& trace, const replay::survey& seen,
-                const object_names& names, data_files& files, c_needs& needs, bool compare_memory)
+                const object_names& names, data_files& files, c_needs& needs, bool compare_memory,
+                const process_place& place)
       : trace_(trace),
         model_(trace.model()),
         seen_(seen),
         names_(names),
         files_(files),
         needs_(needs),
-        compare_memory_(compare_memory) {}
+        compare_memory_(compare_memory),
+        place_(place) {}
 
   result<shaped_text> write(const replay::recorded_call& call, const call_style& style);
 
@@ -97,6 +107,8 @@ class c_call_writer {
   std::string output_room(const std::string& name, const api::type& element, uint64_t count);
   std::string opaque(const api::value* in, const api::value* out, const api::record& r,
                      const std::string& name, bool by_value);
+  std::string sent_handle(replay::opaque_id handle, const std::string& name, const api::record& r,
+                          const std::string& wanted);
   std::string local(std::string_view wanted);
   void declare(std::string line) { declarations_.push_back(std::move(line)); }
   void need_type(const api::type& t);
@@ -124,6 +136,7 @@ class c_call_writer {
   data_files& files_;
   c_needs& needs_;
   bool compare_memory_;
+  process_place place_;
 
   // Whether plain host memory holds this already; notes that it does from now on.
   bool host_holds(uint64_t begin, std::span<const std::byte> content);

@@ -198,7 +198,7 @@ symptom_code symptom_variables(const model::symptom& symptom,
   out.macros = fmt::format(
       "#define SYMPTOM {}\n"
       "#define SYMPTOM_IS_NONE {}\n"
-      "#define SYMPTOM_US {:.3f}\n"
+      "#define SYMPTOM_US {}\n"
       "#define SYMPTOM_IS_RESULT {}\n"
       "#define SYMPTOM_RESULT {}\n"
       "#define SYMPTOM_IS_HANG {}\n"
@@ -213,7 +213,9 @@ symptom_code symptom_variables(const model::symptom& symptom,
       "  int made;\n"
       "}};\n",
       c_string(model::to_text(symptom)), std::holds_alternative<model::no_symptom>(symptom) ? 1 : 0,
-      std::holds_alternative<model::slow_call>(symptom) ? threshold_us(symptom) : 1e300,
+      std::holds_alternative<model::slow_call>(symptom)
+          ? fmt::format("{:.3f}", threshold_us(symptom))
+          : "1e300",
       by_result != nullptr ? 1 : 0,
       by_result != nullptr ? "ZE_RESULT_" + by_result->result : "ZE_RESULT_SUCCESS",
       std::holds_alternative<model::hang>(symptom) ? 1 : 0,
@@ -236,11 +238,36 @@ symptom_code symptom_variables(const model::symptom& symptom,
   return out;
 }
 
-std::string main_code(const model::symptom&, const std::vector<symptom_call>&,
-                      const std::vector<std::string>& steps,
-                      const std::vector<std::string>& threads,
-                      const std::vector<std::string>& symbols) {
-  std::string out = "\nstatic void run_calls(void) {\n";
+symptom_code shared_memory(size_t processes, const std::vector<std::string>& handles,
+                           size_t finished_calls) {
+  symptom_code out;
+  out.macros = fmt::format(
+      "\n#define PROCESSES {}\n"
+      "\n/* What the processes share: whose turn it is, handles, and what was seen of the symptom. "
+      "*/\n"
+      "struct shared_memory {{\n"
+      "  pthread_mutex_t lock;\n"
+      "  pthread_cond_t changed;\n"
+      "  unsigned long turn;\n"
+      "  int done; /* processes that have made all their calls */\n"
+      "  pid_t process_ids[PROCESSES];\n"
+      "  struct timed_call timed_calls[TIMED_CALLS + 1];\n"
+      "  unsigned long others_shown, memory_differences;\n",
+      processes);
+  if (finished_calls != 0)
+    out.macros += fmt::format("  unsigned char finished_calls[{}];\n", finished_calls);
+  for (const auto& each : handles) out.macros += fmt::format("  {}\n", each);
+  out.macros += "};\n";
+  out.variables = "static struct shared_memory* shared;\n";
+  return out;
+}
+
+namespace {
+
+// The calls of one process, as the body of a function.
+std::string process_body(const process_code& process, const std::vector<std::string>& symbols) {
+  const auto& threads = process.threads;
+  std::string out;
   if (!threads.empty()) out += fmt::format("  pthread_t threads[{}];\n", threads.size());
   for (const auto& each : symbols) out += fmt::format("  find_symbol(&{}, \"{}\");\n", each, each);
   for (size_t i = 0; i < threads.size(); ++i)
@@ -248,10 +275,111 @@ std::string main_code(const model::symptom&, const std::vector<symptom_call>&,
         "  if (pthread_create(&threads[{}], NULL, {}, NULL) != 0)\n"
         "    could_not_run(\"pthread_create\", \"failed\");\n",
         i, threads[i]);
-  for (const auto& each : steps) out += fmt::format("  {}();\n", each);
+  for (const auto& each : process.steps) out += fmt::format("  {}();\n", each);
   for (size_t i = 0; i < threads.size(); ++i)
     out += fmt::format("  pthread_join(threads[{}], NULL);\n", i);
-  out += "}\n";
+  return out;
+}
+
+constexpr std::string_view process_code_text = R"(
+static void share_memory(void) {
+  pthread_mutexattr_t lock;
+  pthread_condattr_t changed;
+  shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) could_not_run("mmap", "failed");
+  pthread_mutexattr_init(&lock);
+  pthread_mutexattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&shared->lock, &lock);
+  pthread_condattr_init(&changed);
+  pthread_condattr_setpshared(&changed, PTHREAD_PROCESS_SHARED);
+  pthread_cond_init(&shared->changed, &changed);
+}
+
+/* Tells what was seen of the symptom, and stays as long as others may need what it shares. */
+static void end_process(void) {
+  size_t i;
+  pthread_mutex_lock(&shared->lock);
+  for (i = 0; timed_calls[i].name != NULL; ++i)
+    if (timed_calls[i].made) shared->timed_calls[i] = timed_calls[i];
+  shared->others_shown += others_shown;
+  shared->memory_differences += memory_differences;
+  ++shared->done;
+  pthread_cond_broadcast(&shared->changed);
+  while (shared->done < PROCESSES) pthread_cond_wait(&shared->changed, &shared->lock);
+  pthread_mutex_unlock(&shared->lock);
+  _exit(0);
+}
+
+static void stop_processes(void) {
+  int i;
+  for (i = 0; i < PROCESSES; ++i)
+    if (shared->process_ids[i] > 0) kill(shared->process_ids[i], SIGKILL);
+}
+
+/* When one process fails, so do all. */
+static void wait_for_processes(void) {
+  int status, ended;
+  for (ended = 0; ended < PROCESSES; ++ended) {
+    if (waitpid(-1, &status, 0) < 0 || status == 0) continue;
+    stop_processes();
+    exit(WIFEXITED(status) ? WEXITSTATUS(status) : 125);
+  }
+}
+
+/* Level Zero is not touched before the processes part. */
+static void run_calls(void) {
+  static void (*const processes[PROCESSES])(void) = {@PROCESSES@};
+  size_t i;
+  share_memory();
+  for (i = 0; i < PROCESSES; ++i) {
+    const pid_t child = fork();
+    if (child < 0) {
+      stop_processes();
+      could_not_run("fork", "failed");
+    }
+    shared->process_ids[i] = child != 0 ? child : getpid();
+    if (child != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+@MAY_FETCH@    processes[i]();
+    end_process();
+  }
+  wait_for_processes();
+  for (i = 0; timed_calls[i].name != NULL; ++i)
+    if (shared->timed_calls[i].made) timed_calls[i] = shared->timed_calls[i];
+  others_shown = shared->others_shown;
+  memory_differences = shared->memory_differences;
+}
+)";
+
+void put_in(std::string& text, std::string_view mark, std::string_view by) {
+  text.replace(text.find(mark), mark.size(), by);
+}
+
+std::string code_of_processes(const std::vector<process_code>& processes,
+                              const std::vector<std::string>& symbols, bool may_fetch) {
+  std::string out, names;
+  for (size_t i = 0; i < processes.size(); ++i) {
+    out += fmt::format("\n/* {} */\nstatic void process_{}(void) {{\n{}}}\n", processes[i].what,
+                       i + 1, process_body(processes[i], symbols));
+    names += fmt::format("{}process_{}", i == 0 ? "" : ", ", i + 1);
+  }
+  std::string text(process_code_text);
+  put_in(text, "@PROCESSES@", names);
+  put_in(text, "@MAY_FETCH@",
+         may_fetch ? "    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* see "
+                     "fetch_descriptor */\n"
+                   : "");
+  return out + text;
+}
+
+}  // namespace
+
+std::string main_code(const std::vector<process_code>& processes,
+                      const std::vector<std::string>& symbols, bool fetches_descriptors) {
+  std::string out =
+      processes.size() > 1
+          ? code_of_processes(processes, symbols, fetches_descriptors)
+          : "\nstatic void run_calls(void) {\n" + process_body(processes.front(), symbols) + "}\n";
   out += signal_handler;
   out += time_printer;
   out += verdict_code;

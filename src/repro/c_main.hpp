@@ -15,12 +15,20 @@ struct symptom_code {
 symptom_code symptom_variables(const model::symptom& symptom,
                                const std::vector<symptom_call>& calls);
 
-// main() and what it needs: options, repetition, and the verdict. `threads` are the functions of
-// the threads besides the first, `steps` those of the first.
-std::string main_code(const model::symptom& symptom, const std::vector<symptom_call>& calls,
-                      const std::vector<std::string>& steps,
-                      const std::vector<std::string>& threads,
-                      const std::vector<std::string>& symbols);
+// A process of the program: the functions of its threads besides the first, and those that the
+// first one calls one after the other.
+struct process_code {
+  std::string what;  // "/usr/bin/app, pid 4711"
+  std::vector<std::string> threads, steps;
+};
+
+// main() and what it needs: options, repetition, and the verdict.
+std::string main_code(const std::vector<process_code>& processes,
+                      const std::vector<std::string>& symbols, bool fetches_descriptors);
+
+// What several processes share: a struct for every file, and its variable for one.
+symptom_code shared_memory(size_t processes, const std::vector<std::string>& handles,
+                           size_t finished_calls);
 
 // Declarations of functions that no header has, or that are fetched by name, and of their types.
 std::string extension_types(const api::model& model, const c_needs& needs);

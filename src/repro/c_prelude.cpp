@@ -229,6 +229,48 @@ static void wait_for_call(unsigned long call) {
   pthread_mutex_unlock(&turn_lock);
 }
 )"},
+      {"process_turns", {}, "", R"(
+/* Processes and their threads take turns as they did in the recording. */
+static void take_turn(unsigned long number) {
+  pthread_mutex_lock(&shared->lock);
+  while (shared->turn < number) pthread_cond_wait(&shared->changed, &shared->lock);
+  pthread_mutex_unlock(&shared->lock);
+}
+
+static void pass_turn(unsigned long number) {
+  pthread_mutex_lock(&shared->lock);
+  shared->turn = number;
+  pthread_cond_broadcast(&shared->changed);
+  pthread_mutex_unlock(&shared->lock);
+}
+)"},
+      {"process_finished", {"process_turns"}, "", R"(
+/* A call that somebody else waits for. */
+static void finished(unsigned long call) {
+  pthread_mutex_lock(&shared->lock);
+  shared->finished_calls[call] = 1;
+  pthread_cond_broadcast(&shared->changed);
+  pthread_mutex_unlock(&shared->lock);
+}
+)"},
+      {"process_wait_for_call", {"process_turns"}, "", R"(
+static void wait_for_call(unsigned long call) {
+  pthread_mutex_lock(&shared->lock);
+  while (!shared->finished_calls[call]) pthread_cond_wait(&shared->changed, &shared->lock);
+  pthread_mutex_unlock(&shared->lock);
+}
+)"},
+      {"fetch_descriptor", {}, "", R"(
+/* The first four bytes of a handle are a file descriptor of the process that made it, which the
+ * program had sent along. Where the kernel does not let us fetch it, the driver may find a way. */
+static void fetch_descriptor(void* handle, pid_t owner) {
+  int descriptor, process = (int)syscall(SYS_pidfd_open, owner, 0);
+  memcpy(&descriptor, handle, sizeof(descriptor));
+  descriptor = (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
+  if (descriptor >= 0) memcpy(handle, &descriptor, sizeof(descriptor));
+  if (process >= 0) close(process);
+}
+)"},
       {"find_symbol", {"could_not_run"}, "", R"(
 /* A function of the driver that no header has. */
 static void find_symbol(void* place, const char* name) {

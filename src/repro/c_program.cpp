@@ -10,6 +10,7 @@
 #include "repro/c_main.hpp"
 #include "repro/c_prelude.hpp"
 #include "repro/c_render.hpp"
+#include "repro/merged_calls.hpp"
 
 namespace zevent::repro {
 namespace {
@@ -25,7 +26,8 @@ constexpr uint64_t least_changing_iterations = 16;
 // What has to be known of all calls before the first is written.
 struct call_outline {
   uint64_t number = 0;
-  uint32_t thread = 0;  // of the run
+  uint32_t thread = 0;   // of the run
+  uint32_t process = 0;  // index of its selection
   bool is_work = false;
   bool releases = false;
 };
@@ -45,21 +47,30 @@ bool releases(std::string_view function) {
 class program_writer {
  public:
   program_writer(const trace::trace_file& trace, const program_options& options,
-                 const replay::survey& seen, const object_names& names)
-      : trace_(trace),
-        options_(options),
-        seen_(seen),
-        names_(names),
-        calls_(trace, seen, names, out_.data, out_.needs,
-               std::holds_alternative<model::memory_differs>(options.symptom)) {}
+                 const std::vector<replay::survey>& seen, const object_names& names)
+      : trace_(trace), options_(options), seen_(seen), names_(names) {
+    const bool compares = std::holds_alternative<model::memory_differs>(options.symptom);
+    process_place place;
+    if (seen.size() > 1) place.handle_owners = &handle_owners_;
+    for (const auto& each : seen) {
+      calls_.emplace_back(trace, each, names, out_.data, out_.needs, compares, place);
+      ++place.process;
+      place.first_range += checked_cast<uint32_t>(each.book.host().all().size());
+    }
+  }
 
   result<c_program> run();
 
  private:
   result<void> outline();
   void find_phases();
+  std::string name_of_calls(size_t thread) const;
   result<void> write_calls();
   result<void> write_call(const recorded_call& call, uint32_t index);
+  bool has_processes() const { return options_.selections.size() > 1; }
+  void need_helper(std::string_view name) {
+    out_.needs.helpers.insert((has_processes() ? "process_" : "") + std::string(name));
+  }
   call_style style_of(const recorded_call& call, uint32_t index);
   void add(step_sequence& to, const shaped_text& text, const step_note& note,
            std::string_view origin = "");
@@ -73,14 +84,15 @@ class program_writer {
   std::string includes() const;
   std::string opening_comment() const;
   std::string objects_code() const;
-  std::vector<std::string> thread_functions(std::string& code) const;
+  std::vector<process_code> process_functions(std::string& code) const;
 
   const trace::trace_file& trace_;
   const program_options& options_;
-  const replay::survey& seen_;
+  const std::vector<replay::survey>& seen_;  // by process
   const object_names& names_;
   c_program out_;
-  c_call_writer calls_;
+  std::map<replay::opaque_id, uint32_t> handle_owners_;
+  std::vector<c_call_writer> calls_;  // by process
 
   std::vector<call_outline> outline_;
   std::vector<replay::timed_call> times_;
@@ -88,6 +100,7 @@ class program_writer {
   bool has_threads_ = false;
   size_t first_work_ = 0, first_release_ = 0;  // indices, of a program with one thread
   std::vector<uint32_t> threads_;              // in the order of their first calls
+  std::vector<uint32_t> process_of_thread_;    // by thread
   std::vector<step_sequence> sequences_;       // of phases, or of threads
   std::unordered_map<std::string, uint32_t> shape_of_;
   std::vector<std::string> shapes_;
@@ -111,24 +124,38 @@ result<c_program> program_writer::run() {
   if (auto done = write_sources(); !done) return tl::unexpected(done.error());
   out_.calls = outline_.size();
   out_.threads = threads_.size();
-  out_.deviations = seen_.deviations;
+  out_.processes = options_.selections.size();
+  for (const auto& each : seen_)
+    out_.deviations.insert(out_.deviations.end(), each.deviations.begin(), each.deviations.end());
   return std::move(out_);
 }
 
 result<void> program_writer::outline() {
-  replay::recorded_calls calls(trace_, options_.selection);
+  merged_calls calls(trace_, options_.selections);
   for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
-    if (*next == nullptr) break;
-    const auto& call = **next;
-    outline_.push_back({call.number(), call.call.thread, is_work(call.function->name),
-                        releases(call.function->name)});
+    if (next->call == nullptr) break;
+    const auto& call = *next->call;
+    outline_.push_back({call.number(), call.call.thread, next->process,
+                        is_work(call.function->name), releases(call.function->name)});
     times_.push_back(replay::timed(call));
-    if (std::find(threads_.begin(), threads_.end(), call.call.thread) == threads_.end())
-      threads_.push_back(call.call.thread);
+    if (std::find(threads_.begin(), threads_.end(), call.call.thread) != threads_.end()) continue;
+    threads_.push_back(call.call.thread);
+    process_of_thread_.push_back(next->process);
   }
   return {};
+}
+
+std::string program_writer::name_of_calls(size_t thread) const {
+  if (!has_processes()) return fmt::format("calls_of_thread_{}", thread + 1);
+  const uint32_t process = process_of_thread_[thread];
+  const auto own = [&](size_t end) {
+    return std::count(process_of_thread_.begin(),
+                      process_of_thread_.begin() + static_cast<std::ptrdiff_t>(end), process);
+  };
+  if (own(threads_.size()) == 1) return fmt::format("calls_of_process_{}", process + 1);
+  return fmt::format("calls_of_process_{}_thread_{}", process + 1, own(thread) + 1);
 }
 
 // A program with one thread makes its objects, works with them, and destroys them.
@@ -136,7 +163,7 @@ void program_writer::find_phases() {
   has_threads_ = threads_.size() > 1;
   if (has_threads_) {
     for (size_t i = 0; i < threads_.size(); ++i)
-      sequences_.push_back({.function = fmt::format("calls_of_thread_{}", i + 1),
+      sequences_.push_back({.function = name_of_calls(i),
                             .shapes = {},
                             .numbers = {},
                             .first_number = {},
@@ -165,12 +192,12 @@ step_sequence& program_writer::sequence_of(uint32_t index) {
 }
 
 result<void> program_writer::write_calls() {
-  replay::recorded_calls calls(trace_, options_.selection);
+  merged_calls calls(trace_, options_.selections);
   for (uint32_t index = 0;; ++index) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
-    if (*next == nullptr) return {};
-    if (auto done = write_call(**next, index); !done) return done;
+    if (next->call == nullptr) return {};
+    if (auto done = write_call(*next->call, index); !done) return done;
   }
 }
 
@@ -188,7 +215,7 @@ void program_writer::add(step_sequence& to, const shaped_text& text, const step_
 // A stretch of calls of one thread is a turn; turns are numbered through.
 void program_writer::take_turn(uint32_t index) {
   if (!has_threads_) return;
-  out_.needs.helpers.insert("turns");
+  need_helper("turns");
   auto& sequence = sequence_of(index);
   const bool begins = index == 0 || outline_[index - 1].thread != outline_[index].thread;
   text_builder text;
@@ -199,7 +226,7 @@ void program_writer::take_turn(uint32_t index) {
   }
   const auto earlier = turns_.waits_for.find(index);
   if (earlier == turns_.waits_for.end()) return;
-  out_.needs.helpers.insert("wait_for_call");
+  need_helper("wait_for_call");
   for (const uint32_t call : earlier->second) {
     text_builder waiting;
     add(sequence,
@@ -228,7 +255,7 @@ call_style program_writer::style_of(const recorded_call& call, uint32_t index) {
     style.pass_turn = turn_ + 1;
     style.finished = finished_.size();
     finished_.emplace(index, finished_.size());
-    out_.needs.helpers.insert("finished");
+    need_helper("finished");
   }
   return style;
 }
@@ -236,15 +263,16 @@ call_style program_writer::style_of(const recorded_call& call, uint32_t index) {
 result<void> program_writer::write_call(const recorded_call& call, uint32_t index) {
   take_turn(index);
   auto& sequence = sequence_of(index);
-  const auto before = calls_.write_memory(call, c_call_writer::moment::before_call);
+  auto& writer = calls_[outline_[index].process];
+  const auto before = writer.write_memory(call, c_call_writer::moment::before_call);
   if (!before) return tl::unexpected(before.error());
   for (const auto& each : *before) add(sequence, each, {});
   const auto style = style_of(call, index);
-  const auto text = calls_.write(call, style);
+  const auto text = writer.write(call, style);
   if (!text) return tl::unexpected(text.error());
   add(sequence, *text, {call.number(), call.call.duration_ns, true, call.call.returned()},
       call.function->name);
-  const auto after = calls_.write_memory(call, c_call_writer::moment::after_call);
+  const auto after = writer.write_memory(call, c_call_writer::moment::after_call);
   if (!after) return tl::unexpected(after.error());
   for (const auto& each : *after) add(sequence, each, {});
   const bool ends =
@@ -341,10 +369,13 @@ tl::unexpected<failure> program_writer::too_large(
 }
 
 std::string program_writer::opening_comment() const {
+  const size_t processes = options_.selections.size();
   std::string out =
-      fmt::format("/* Makes {} Level Zero calls on {} as a program was recorded to make them.\n",
-                  outline_.size(),
-                  threads_.size() == 1 ? "one thread" : fmt::format("{} threads", threads_.size()));
+      fmt::format("/* Makes {} Level Zero calls {} as {} recorded to make them.\n", outline_.size(),
+                  processes > 1          ? fmt::format("in {} processes", processes)
+                  : threads_.size() == 1 ? std::string("on one thread")
+                                         : fmt::format("on {} threads", threads_.size()),
+                  processes > 1 ? "programs were" : "a program was");
   if (!std::holds_alternative<model::no_symptom>(options_.symptom))
     out += fmt::format(" * Symptom: {}\n", model::to_text(options_.symptom));
   for (const auto& each : out_.symptom_calls)
@@ -355,7 +386,9 @@ std::string program_writer::opening_comment() const {
 
 std::string program_writer::includes() const {
   const bool needs_dl = out_.needs.helpers.contains("find_symbol");
-  std::string out = needs_dl ? "#define _GNU_SOURCE\n" : "#define _POSIX_C_SOURCE 200809L\n";
+  const bool fetches = out_.needs.helpers.contains("fetch_descriptor");
+  std::string out =
+      needs_dl || has_processes() ? "#define _GNU_SOURCE\n" : "#define _POSIX_C_SOURCE 200809L\n";
   if (needs_dl) out += "#include <dlfcn.h>\n";
   out += "#include <level_zero/ze_api.h>\n";
   for (const auto& each : out_.needs.headers)
@@ -366,7 +399,10 @@ std::string program_writer::includes() const {
       "#include <stdint.h>\n"
       "#include <stdio.h>\n"
       "#include <stdlib.h>\n"
-      "#include <string.h>\n"
+      "#include <string.h>\n";
+  if (has_processes()) out += "#include <sys/mman.h>\n#include <sys/prctl.h>\n";
+  if (fetches) out += "#include <sys/syscall.h>\n";
+  out +=
       "#include <sys/wait.h>\n"
       "#include <time.h>\n"
       "#include <unistd.h>\n";
@@ -376,29 +412,45 @@ std::string program_writer::includes() const {
 std::string program_writer::objects_code() const {
   std::string out;
   for (const auto& each : layout_->declarations()) out += each + "\n";
-  for (const uint32_t range : out_.needs.host_ranges)
-    out += fmt::format("static unsigned char host_{}[{}] __attribute__((aligned(64)));\n", range,
-                       seen_.book.host().all()[range].bytes);
+  for (const auto& [number, bytes] : out_.needs.host_ranges)
+    out += fmt::format("static unsigned char host_{}[{}] __attribute__((aligned(64)));\n", number,
+                       bytes);
   if (out_.needs.scratch_bytes != 0)
     out += fmt::format(
         "static char scratch_memory[{}] __attribute__((aligned(64)));\n"
         "static void* const scratch = scratch_memory;\n",
         out_.needs.scratch_bytes);
-  if (!finished_.empty())
+  if (!finished_.empty() && !has_processes())
     out += fmt::format("static unsigned char finished_calls[{}];\n", finished_.size());
   return out + extension_pointers(trace_.model(), out_.needs);
 }
 
-// Functions that pthread_create takes, one for each thread besides the first.
-std::vector<std::string> program_writer::thread_functions(std::string& code) const {
-  std::vector<std::string> names;
-  for (size_t i = 1; i < functions_.size() && has_threads_; ++i) {
-    names.push_back(fmt::format("thread_{}", i + 1));
-    code += fmt::format("\nstatic void* {}(void* unused) {{\n  (void)unused;\n", names.back());
+// What each process runs, and the functions that pthread_create takes: one for each thread besides
+// the first of its process.
+std::vector<process_code> program_writer::process_functions(std::string& code) const {
+  std::vector<process_code> out(options_.selections.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto& info = trace_.run().processes[options_.selections[i].process];
+    out[i].what = fmt::format("{}, process {}", info.fact("executable"), info.process_id);
+    for (size_t end = 0; (end = out[i].what.find("*/", end)) != std::string::npos;)
+      out[i].what.insert(end + 1, " ");
+  }
+  std::vector<bool> has_first(out.size());
+  for (size_t i = 0; i < functions_.size(); ++i) {
+    const uint32_t process = has_threads_ ? process_of_thread_[i] : 0;
+    auto& own = out[process];
+    if (!has_threads_ || !has_first[process]) {
+      has_first[process] = true;
+      for (const auto& each : functions_[i]) own.steps.push_back(each.name);
+      continue;
+    }
+    own.threads.push_back(fmt::format("thread_{}", i + 1));
+    code +=
+        fmt::format("\nstatic void* {}(void* unused) {{\n  (void)unused;\n", own.threads.back());
     for (const auto& each : functions_[i]) code += fmt::format("  {}();\n", each.name);
     code += "  return NULL;\n}\n";
   }
-  return names;
+  return out;
 }
 
 result<void> program_writer::write_sources() {
@@ -407,7 +459,10 @@ result<void> program_writer::write_sources() {
   std::vector<std::string> symbols;
   for (const uint16_t index : out_.needs.functions) {
     const auto& f = trace_.model().functions[index];
-    if (f.api == api::api_name::zex && !seen_.needs.by_name.contains(std::string(f.name))) {
+    const bool is_fetched = std::any_of(seen_.begin(), seen_.end(), [&](const auto& each) {
+      return each.needs.by_name.contains(std::string(f.name));
+    });
+    if (f.api == api::api_name::zex && !is_fetched) {
       helpers.insert("find_symbol");
       symbols.emplace_back(f.name);
     }
@@ -415,22 +470,24 @@ result<void> program_writer::write_sources() {
   const auto symptom = symptom_variables(options_.symptom, out_.symptom_calls);
   std::string macros = symptom.macros + extension_types(trace_.model(), out_.needs);
   std::string code = symptom.variables + "\n" + objects_code();
+  if (has_processes()) {
+    const auto shared =
+        shared_memory(options_.selections.size(), layout_->shared_fields(), finished_.size());
+    macros += shared.macros;
+    code += shared.variables;
+  }
   for (const auto* helper : c_helpers(helpers)) {
     macros += helper->macros;
     code += helper->code;
   }
   code += blocks_code_;
   std::string threads_code;
-  const auto threads = thread_functions(threads_code);
-  std::vector<std::string> first_thread;
+  const auto processes = process_functions(threads_code);
   uint64_t lines = 0;
-  for (size_t i = 0; i < functions_.size(); ++i)
-    for (const auto& each : functions_[i]) {
-      if (!has_threads_ || i == 0) first_thread.push_back(each.name);
-      lines += each.lines + 1;
-    }
-  const std::string main = threads_code + main_code(options_.symptom, out_.symptom_calls,
-                                                    first_thread, threads, symbols);
+  for (const auto& sequence : functions_)
+    for (const auto& each : sequence) lines += each.lines + 1;
+  const std::string main =
+      threads_code + main_code(processes, symbols, helpers.contains("fetch_descriptor"));
 
   if (lines <= options_.lines_per_file) {
     std::string text = opening_comment() + includes() + "\n" + macros + "\n" + code;
@@ -468,9 +525,9 @@ result<void> program_writer::write_sources() {
 }  // namespace
 
 result<c_program> write_program(const trace::trace_file& trace, const program_options& options) {
-  const auto seen = replay::survey_calls(trace, options.selection, host_granule_bytes);
+  const auto seen = replay::survey_together(trace, options.selections, host_granule_bytes);
   if (!seen) return tl::unexpected(seen.error());
-  const auto names = object_names::make(trace, options.selection, *seen);
+  const auto names = object_names::make(trace, options.selections, *seen);
   if (!names) return tl::unexpected(names.error());
   return program_writer(trace, options, *seen, *names).run();
 }

@@ -12,7 +12,8 @@
 namespace zevent::repro {
 
 struct program_options {
-  replay::call_selection selection;
+  // Of one process each. Several are written as processes that take turns.
+  std::vector<replay::call_selection> selections{{}};
   model::symptom symptom;
   uint64_t most_statements = 60'000;  // more do not compile in reasonable time
   uint64_t lines_per_function = 400;
@@ -38,7 +39,8 @@ struct c_program {
   c_needs needs;
   std::vector<replay::deviation> deviations;
   std::vector<symptom_call> symptom_calls;  // the first of them, if there are very many
-  uint64_t calls = 0, statements = 0, threads = 0;
+  uint64_t calls = 0, statements = 0;
+  uint64_t threads = 0, processes = 0;  // threads are those of all processes
 };
 
 result<c_program> write_program(const trace::trace_file& trace, const program_options& options);

@@ -280,24 +280,37 @@ const object_layout::interval* object_layout::array_of(uint32_t object_class,
 std::string object_layout::reference(uint32_t object_class, const progression& ordinal,
                                      std::span<const std::string> counters) const {
   const auto* array = array_of(object_class, ordinal.first);
+  const auto& described = names_.classes()[object_class];
   if (array == nullptr)
-    return names_.classes()[object_class].names[static_cast<size_t>(ordinal.first)];
+    return described.owner + described.names[static_cast<size_t>(ordinal.first)];
   progression index = ordinal;
   index.first -= array->first;
-  return fmt::format("{}[{}]", array->name, expression_text(index, number_form::s8, counters));
+  return fmt::format("{}{}[{}]", described.owner, array->name,
+                     expression_text(index, number_form::s8, counters));
 }
 
 std::vector<std::string> object_layout::declarations() const {
+  auto lines = declare(false);
+  for (auto& each : lines) each = "static " + each;
+  return lines;
+}
+
+std::vector<std::string> object_layout::shared_fields() const {
+  return declare(true);
+}
+
+std::vector<std::string> object_layout::declare(bool shared) const {
   std::vector<std::string> lines;
   for (uint32_t c = 0; c < classes_.size(); ++c) {
     const auto& described = names_.classes()[c];
+    if (described.owner.empty() == shared) continue;
     for (const auto& each : classes_[c].arrays)
-      lines.push_back(fmt::format("static {} {}[{}];", described.c_type, each.name,
-                                  each.last - each.first + 1));
+      lines.push_back(
+          fmt::format("{} {}[{}];", described.c_type, each.name, each.last - each.first + 1));
     for (const int64_t ordinal : classes_[c].used)
       if (array_of(c, ordinal) == nullptr)
-        lines.push_back(fmt::format("static {} {};", described.c_type,
-                                    described.names[static_cast<size_t>(ordinal)]));
+        lines.push_back(
+            fmt::format("{} {};", described.c_type, described.names[static_cast<size_t>(ordinal)]));
   }
   return lines;
 }

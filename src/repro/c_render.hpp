@@ -47,6 +47,8 @@ class object_layout {
                         std::span<const std::string> counters) const;
   // "static ze_event_handle_t event_barrier, events[100];", a line each.
   std::vector<std::string> declarations() const;
+  // The same for those that processes share, as fields of a struct.
+  std::vector<std::string> shared_fields() const;
 
  private:
   struct interval {
@@ -59,6 +61,7 @@ class object_layout {
   };
   void look_at(const folded_step& step, std::span<const std::string> shapes,
                std::vector<uint64_t>& iterations);
+  std::vector<std::string> declare(bool shared) const;
   const interval* array_of(uint32_t object_class, int64_t ordinal) const;
 
   const object_names& names_;

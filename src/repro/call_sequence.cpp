@@ -8,6 +8,7 @@
 #include "api/print.hpp"
 #include "replay/address_book.hpp"
 #include "replay/value_access.hpp"
+#include "repro/merged_calls.hpp"
 
 namespace zevent::repro {
 namespace {
@@ -240,6 +241,23 @@ std::vector<std::string> sequence_difference(const std::vector<sequence_line>& f
   for (size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i)
     writer.compare(i < ours.size() ? ours[i] : nothing, i < theirs.size() ? theirs[i] : nothing);
   return writer.take();
+}
+
+std::vector<replay::call_selection> select_calls(const trace::trace_file& trace,
+                                                 std::span<const uint32_t> processes,
+                                                 uint64_t last) {
+  std::vector<replay::call_selection> out;
+  std::vector<bool> is_wanted(trace.run().processes.size());
+  for (const uint32_t each : processes) is_wanted[each] = true;
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next()) {
+    const uint32_t process = trace.process_of(*call);
+    if (call->injected() || !is_wanted[process]) continue;
+    is_wanted[process] = false;
+    out.push_back({process, last, calls_of_the_loader(trace, process)});
+    if (out.size() == processes.size()) break;
+  }
+  return out;
 }
 
 uint64_t calls_of_the_loader(const trace::trace_file& trace, uint32_t process) {

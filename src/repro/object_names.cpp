@@ -72,15 +72,16 @@ std::string plural_of(const std::string& name) {
 
 class name_giver {
  public:
-  name_giver(const trace::trace_file& trace, const replay::survey& seen)
-      : trace_(trace), seen_(seen), hints_(seen.book.slot_count()) {}
+  name_giver(const trace::trace_file& trace, std::span<const replay::survey> seen)
+      : trace_(trace), all_(seen), hints_(seen.back().book.slot_count()) {}
 
-  void look_at(const recorded_call& call);
+  void look_at(const recorded_call& call, const replay::survey& seen);
   void give(std::vector<object_class>& classes, std::vector<object_reference>& by_slot,
             std::vector<object_reference>& by_opaque);
 
  private:
   void suggest(const recorded_call& call, const value* handle, bool came_out, std::string name);
+  const replay::address_book& book() const { return seen_->book; }
   std::string kind_of(uint32_t slot) const;
   std::string type_of(uint32_t slot) const;
   uint32_t class_of(std::vector<object_class>& classes, const std::string& kind,
@@ -88,7 +89,8 @@ class name_giver {
   void number_names(std::vector<object_class>& classes);
 
   const trace::trace_file& trace_;
-  const replay::survey& seen_;
+  std::span<const replay::survey> all_;           // slots of the last one come last
+  const replay::survey* seen_ = nullptr;          // of the call that is looked at
   std::vector<std::string> hints_;                // by slot: the whole name but its number
   std::map<uint32_t, std::string> opaque_types_;  // by opaque id
   std::map<std::pair<std::string, std::string>, uint32_t> class_of_kind_;
@@ -99,13 +101,14 @@ void name_giver::suggest(const recorded_call& call, const value* handle, bool ca
   if (handle == nullptr || handle->form != value_form::scalar || handle->declared == nullptr ||
       handle->declared->kind != api::type_kind::handle)
     return;
-  const auto slot = seen_.book.find_handle(handle->declared->index, handle->bits,
-                                           came_out ? call.call.end_ns() : call.call.start_ns);
+  const auto slot = book().find_handle(handle->declared->index, handle->bits,
+                                       came_out ? call.call.end_ns() : call.call.start_ns);
   if (slot && hints_[replay::index_of(*slot)].empty())
     hints_[replay::index_of(*slot)] = std::move(name);
 }
 
-void name_giver::look_at(const recorded_call& call) {
+void name_giver::look_at(const recorded_call& call, const replay::survey& seen) {
+  seen_ = &seen;
   const auto function = call.function->name;
   const auto& in = call.inputs;
   const auto& out = call.outputs;
@@ -119,7 +122,7 @@ void name_giver::look_at(const recorded_call& call) {
   } else if (function == "zeModuleGetGlobalPointer") {
     const value* address = pointee(out.find("pptr"));
     if (address == nullptr) return;
-    const auto place = seen_.book.find_memory(address->bits, call.call.end_ns());
+    const auto place = book().find_memory(address->bits, call.call.end_ns());
     if (place && place->offset == 0)
       hints_[replay::index_of(place->slot)] =
           "global_" + c_identifier(text_of(in.find("pGlobalName")));
@@ -128,8 +131,8 @@ void name_giver::look_at(const recorded_call& call) {
       function.find("LaunchCooperative") != function.npos) {
     const value* kernel = in.find("hKernel");
     const auto slot = kernel == nullptr ? std::nullopt
-                                        : seen_.book.find_handle(kernel->declared->index,
-                                                                 kernel->bits, call.call.start_ns);
+                                        : book().find_handle(kernel->declared->index, kernel->bits,
+                                                             call.call.start_ns);
     const std::string kernel_name = slot ? hints_[replay::index_of(*slot)] : "";
     const size_t prefix = std::string_view("kernel_").size();
     suggest(call, in.find("hSignalEvent"), false,
@@ -143,17 +146,18 @@ void name_giver::look_at(const recorded_call& call) {
     if (const value* handle = pointee(&each);
         handle != nullptr && handle->form == value_form::record &&
         replay::is_opaque(*handle->structure) && !handle->items.empty())
-      if (const auto known = seen_.book.find_opaque(handle->items.front().bytes))
+      if (const auto known = book().find_opaque(handle->items.front().bytes))
         opaque_types_.try_emplace(static_cast<uint32_t>(*known), handle->structure->name);
 }
 
 std::string name_giver::kind_of(uint32_t slot) const {
-  const auto* object = seen_.book.object_of(replay::slot_id{slot});
+  const auto* object = all_.front().book.object_of(replay::slot_id{slot});
   if (object == nullptr) return "pointer";
   if (object->handle.handle_class == trace::memory_class) {
-    const auto maker = seen_.maker.find(slot);
-    return memory_kind(maker == seen_.maker.end() ? ""
-                                                  : trace_.model().functions[maker->second].name);
+    for (const auto& each : all_)
+      if (const auto maker = each.maker.find(slot); maker != each.maker.end())
+        return memory_kind(trace_.model().functions[maker->second].name);
+    return memory_kind("");
   }
   const auto& handles = trace_.model().handles;
   return object->handle.handle_class < handles.size()
@@ -162,7 +166,7 @@ std::string name_giver::kind_of(uint32_t slot) const {
 }
 
 std::string name_giver::type_of(uint32_t slot) const {
-  const auto* object = seen_.book.object_of(replay::slot_id{slot});
+  const auto* object = all_.front().book.object_of(replay::slot_id{slot});
   const auto& handles = trace_.model().handles;
   return object != nullptr && object->handle.handle_class < handles.size()
              ? std::string(handles[object->handle.handle_class].name)
@@ -173,7 +177,8 @@ uint32_t name_giver::class_of(std::vector<object_class>& classes, const std::str
                               const std::string& type) {
   const auto [found, is_new] =
       class_of_kind_.try_emplace({kind, type}, checked_cast<uint32_t>(classes.size()));
-  if (is_new) classes.push_back({type, kind, plural_of(kind), {}});
+  const bool is_shared = kind == "ipc_handle" && all_.size() > 1;
+  if (is_new) classes.push_back({type, kind, plural_of(kind), is_shared ? "shared->" : "", {}});
   return found->second;
 }
 
@@ -186,7 +191,7 @@ void name_giver::give(std::vector<object_class>& classes, std::vector<object_ref
     // What a hint names is unique by itself when nothing else has the name; the rest is numbered.
     classes[which].names.push_back(hints_[slot].empty() ? kind + "_#" : hints_[slot]);
   }
-  for (uint32_t i = 0; i < seen_.book.opaque_count(); ++i) {
+  for (uint32_t i = 0; i < all_.front().book.opaque_count(); ++i) {
     const auto type = opaque_types_.find(i);
     const uint32_t which = class_of(
         classes, "ipc_handle", type == opaque_types_.end() ? "ze_ipc_mem_handle_t" : type->second);
@@ -224,15 +229,17 @@ std::string c_identifier(std::string_view text, size_t most) {
 }
 
 result<object_names> object_names::make(const trace::trace_file& trace,
-                                        const replay::call_selection& selection,
-                                        const replay::survey& seen) {
+                                        std::span<const replay::call_selection> selections,
+                                        std::span<const replay::survey> seen) {
   name_giver giver(trace, seen);
-  replay::recorded_calls calls(trace, selection);
-  for (;;) {
-    const auto next = calls.next();
-    if (!next) return tl::unexpected(next.error());
-    if (*next == nullptr) break;
-    giver.look_at(**next);
+  for (size_t i = 0; i < selections.size(); ++i) {
+    replay::recorded_calls calls(trace, selections[i]);
+    for (;;) {
+      const auto next = calls.next();
+      if (!next) return tl::unexpected(next.error());
+      if (*next == nullptr) break;
+      giver.look_at(**next, seen[i]);
+    }
   }
   object_names out;
   giver.give(out.classes_, out.by_slot_, out.by_opaque_);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,9 +13,11 @@ namespace zevent::repro {
 
 // Objects of one C type, told apart by their ordinals. A loop over them needs an array.
 struct object_class {
-  std::string c_type;              // "ze_event_handle_t", "void*"
-  std::string kind;                // "event"
-  std::string plural;              // "events"
+  std::string c_type;  // "ze_event_handle_t", "void*"
+  std::string kind;    // "event"
+  std::string plural;  // "events"
+  // "shared->" where the objects lie in memory that processes share, and are declared there.
+  std::string owner;
   std::vector<std::string> names;  // by ordinal: "event_memfill"
 };
 
@@ -27,9 +30,10 @@ struct object_reference {
 // command that signals them first.
 class object_names {
  public:
+  // Of processes that were surveyed together.
   static result<object_names> make(const trace::trace_file& trace,
-                                   const replay::call_selection& selection,
-                                   const replay::survey& seen);
+                                   std::span<const replay::call_selection> selections,
+                                   std::span<const replay::survey> seen);
 
   object_reference of(replay::slot_id slot) const { return by_slot_[replay::index_of(slot)]; }
   object_reference of(replay::opaque_id handle) const {

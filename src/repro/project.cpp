@@ -152,7 +152,9 @@ class readme_writer {
     line();
     line("It makes the {} recorded calls on {}, each once and in the recorded order, with the same",
          program_.calls,
-         program_.threads == 1 ? "one thread" : fmt::format("{} threads", program_.threads));
+         program_.processes > 1  ? fmt::format("{} processes", program_.processes)
+         : program_.threads == 1 ? std::string("one thread")
+                                 : fmt::format("{} threads", program_.threads));
     line("flags, waits and signals. Exit status: 0 without the symptom, 1 with it, 125 when it");
     line("could not be run, so that it suits `git bisect run`. `--repeat N` runs it N times and");
     line("prints the least, the median and the greatest times.");

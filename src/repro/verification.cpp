@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "launch/recorded_run.hpp"
 #include "launch/way_in.hpp"
 #include "repro/call_sequence.hpp"
+#include "repro/merged_calls.hpp"
 #include "trace/open_trace.hpp"
 
 namespace zevent::repro {
@@ -86,12 +88,13 @@ std::string last_lines(const std::vector<std::string>& lines) {
 
 class verifier {
  public:
-  verifier(fs::path folder, const trace::trace_file& trace, const replay::call_selection& selection,
-           const launch::installation& files, const verification_options& options)
+  verifier(fs::path folder, const trace::trace_file& trace,
+           std::span<const replay::call_selection> selections, const launch::installation& files,
+           const verification_options& options)
       : folder_(std::move(folder)),
         work_(folder_ / "verify"),
         trace_(trace),
-        selection_(selection),
+        selections_(selections),
         files_(files),
         options_(options) {}
 
@@ -145,7 +148,7 @@ class verifier {
   }
 
   launch::way_in way() const {
-    const std::string recorded = trace_.run().processes[selection_.process].fact("way in");
+    const std::string recorded = trace_.run().processes[selections_.front().process].fact("way in");
     return recorded == "loader" && !launch::find_stock_loader().empty() ? launch::way_in::loader
                                                                         : launch::way_in::direct;
   }
@@ -186,21 +189,30 @@ class verifier {
     return compare(opened->trace);
   }
 
+  // Processes are told apart by the order of their first calls.
   result<void> compare(const trace::trace_file& again) {
-    const auto process = replay::only_process(again);
-    if (!process) return tl::unexpected(process.error());
-    const auto first = call_sequence(trace_, selection_);
-    if (!first) return tl::unexpected(first.error());
-    const auto second = call_sequence(
-        again, {.process = *process, .skipped = calls_of_the_loader(again, *process)});
-    if (!second) return tl::unexpected(second.error());
-    out_.deviations = sequence_difference(*first, *second);
+    const auto processes = replay::processes_with_calls(again);
+    if (!processes) return tl::unexpected(processes.error());
+    const auto repeated = select_calls(again, *processes, UINT64_MAX);
+    if (repeated.size() != selections_.size())
+      out_.deviations.push_back(fmt::format("calls of {} processes were recorded, of {} now",
+                                            selections_.size(), repeated.size()));
+    for (size_t i = 0; i < std::min(repeated.size(), selections_.size()); ++i) {
+      const auto first = call_sequence(trace_, selections_[i]);
+      if (!first) return tl::unexpected(first.error());
+      const auto second = call_sequence(again, repeated[i]);
+      if (!second) return tl::unexpected(second.error());
+      const auto differences = sequence_difference(*first, *second);
+      if (selections_.size() > 1 && !differences.empty())
+        out_.deviations.push_back(fmt::format("process {}:", selections_[i].process));
+      out_.deviations.insert(out_.deviations.end(), differences.begin(), differences.end());
+    }
     return {};
   }
 
   fs::path folder_, work_;
   const trace::trace_file& trace_;
-  const replay::call_selection& selection_;
+  std::span<const replay::call_selection> selections_;
   const launch::installation& files_;
   const verification_options& options_;
   verification out_;
@@ -209,10 +221,10 @@ class verifier {
 }  // namespace
 
 result<verification> verify(const fs::path& folder, const trace::trace_file& trace,
-                            const replay::call_selection& selection,
+                            std::span<const replay::call_selection> selections,
                             const launch::installation& files,
                             const verification_options& options) {
-  return verifier(folder, trace, selection, files, options).run_all();
+  return verifier(folder, trace, selections, files, options).run_all();
 }
 
 }  // namespace zevent::repro

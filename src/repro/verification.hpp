@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct verification {
 // Builds a reproducer, runs it, records it, and compares its calls with the recorded ones. Fails
 // where any of this is impossible; the message has what the compiler said.
 result<verification> verify(const std::filesystem::path& folder, const trace::trace_file& trace,
-                            const replay::call_selection& selection,
+                            std::span<const replay::call_selection> selections,
                             const launch::installation& files, const verification_options& options);
 
 }  // namespace zevent::repro

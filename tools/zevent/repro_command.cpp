@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -7,7 +8,7 @@
 #include "model/symptom_search.hpp"
 #include "replay/recorded_environment.hpp"
 #include "replay/shared_handles.hpp"
-#include "repro/call_sequence.hpp"
+#include "repro/merged_calls.hpp"
 #include "repro/project.hpp"
 #include "repro/verification.hpp"
 #include "trace/open_trace.hpp"
@@ -27,16 +28,100 @@ struct repro_options {
   bool verify = false;
 };
 
-result<model::found_symptom> symptom_of(const repro_options& options,
-                                        const trace::trace_file& trace, uint32_t process) {
-  if (!options.symptom.empty()) {
-    auto given = model::parse_symptom(options.symptom);
-    if (!given) return tl::unexpected(given.error());
-    return model::found_symptom{*given, 0, ""};
+// What is to be shown again, and by which processes.
+struct chosen_calls {
+  model::found_symptom symptom{model::no_symptom{}, 0, ""};
+  std::vector<uint32_t> processes;
+};
+
+// The call that a symptom names by its number.
+std::optional<uint64_t> call_named_by(const model::symptom& symptom) {
+  if (const auto* slow = std::get_if<model::slow_call>(&symptom)) return slow->call.number;
+  if (const auto* failed = std::get_if<model::call_with_result>(&symptom))
+    return failed->call.number;
+  return std::nullopt;
+}
+
+std::optional<trace::call> call_with_number(const trace::trace_file& trace, uint64_t number) {
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next())
+    if (trace::number_of(call->number) == number) return *call;
+  return std::nullopt;
+}
+
+// Crashes and hangs come first, then errors, then slow calls.
+int rank_of(const model::symptom& symptom) {
+  if (std::holds_alternative<model::crash>(symptom)) return 0;
+  if (std::holds_alternative<model::hang>(symptom)) return 1;
+  return std::holds_alternative<model::call_with_result>(symptom) ? 2 : 3;
+}
+
+// The worst symptom of all processes.
+result<model::found_symptom> find_symptom(const trace::trace_file& trace,
+                                          const std::vector<uint32_t>& processes) {
+  model::found_symptom worst{model::no_symptom{}, 0, ""};
+  uint64_t longest_ns = 0;
+  for (const uint32_t each : processes) {
+    const auto found = model::find_symptom(trace, each);
+    if (!found) return tl::unexpected(found.error());
+    if (!*found) continue;
+    const auto call = call_with_number(trace, (*found)->call);
+    const uint64_t duration_ns = call ? call->duration_ns : 0;
+    const bool is_worse =
+        std::holds_alternative<model::no_symptom>(worst.what) ||
+        rank_of((*found)->what) < rank_of(worst.what) ||
+        (rank_of((*found)->what) == 3 && rank_of(worst.what) == 3 && duration_ns > longest_ns);
+    if (!is_worse) continue;
+    worst = **found;
+    longest_ns = duration_ns;
   }
-  auto found = model::find_symptom(trace, process);
-  if (!found) return tl::unexpected(found.error());
-  return found->value_or(model::found_symptom{model::no_symptom{}, 0, ""});
+  return worst;
+}
+
+// Of a call that shows the symptom: its process and those that it shares something with.
+result<std::vector<uint32_t>> processes_for(const trace::trace_file& trace,
+                                            const std::vector<uint32_t>& all, uint64_t call) {
+  const auto shows = call_with_number(trace, call);
+  if (!shows) return all;
+  const auto handles = replay::find_shared_handles(trace);
+  if (!handles) return tl::unexpected(handles.error());
+  auto sharing = replay::sharing_processes(*handles, trace.process_of(*shows));
+  std::erase_if(
+      sharing, [&](uint32_t each) { return std::find(all.begin(), all.end(), each) == all.end(); });
+  return sharing;
+}
+
+result<chosen_calls> choose(const repro_options& options, const trace::trace_file& trace) {
+  chosen_calls out;
+  if (options.process) {
+    out.processes = {*options.process};
+  } else {
+    auto all = replay::processes_with_calls(trace, options.until.value_or(UINT64_MAX));
+    if (!all) return tl::unexpected(all.error());
+    out.processes = std::move(*all);
+  }
+  std::optional<uint64_t> shown_by;
+  if (options.symptom.empty()) {
+    auto found = find_symptom(trace, out.processes);
+    if (!found) return tl::unexpected(found.error());
+    out.symptom = std::move(*found);
+    if (!std::holds_alternative<model::no_symptom>(out.symptom.what)) shown_by = out.symptom.call;
+  } else {
+    const auto given = model::parse_symptom(options.symptom);
+    if (!given) return tl::unexpected(given.error());
+    out.symptom.what = *given;
+    shown_by = call_named_by(*given);
+  }
+  if (out.processes.size() == 1 || !shown_by) return out;
+  auto needed = processes_for(trace, out.processes, *shown_by);
+  if (!needed) return tl::unexpected(needed.error());
+  if (needed->size() < out.processes.size())
+    fmt::print(
+        "{} of {} processes share something with the one that shows the symptom; "
+        "the others are left out\n",
+        needed->size(), out.processes.size());
+  if (!needed->empty()) out.processes = std::move(*needed);
+  return out;
 }
 
 // Fails where the calls need another process; says what is left out of what others do.
@@ -47,9 +132,23 @@ result<void> say_what_is_shared(const trace::trace_file& trace, uint32_t process
   const auto shared = replay::describe_sharing(trace, process, *handles, last_call);
   for (const auto& each : shared.notes) fmt::print("not as recorded: {}\n", each);
   if (shared.hindrances.empty()) return {};
-  std::string all = "a reproducer has the calls of one process";
+  std::string all = fmt::format("process {} alone cannot be reproduced", process);
   for (const auto& each : shared.hindrances) all += "\n  " + each;
   return fail("{}", all);
+}
+
+// The reproducer's processes have one environment.
+void say_other_environments(const trace::trace_file& trace,
+                            const std::vector<replay::call_selection>& selections) {
+  const auto environment_of = [&](const replay::call_selection& each) {
+    return replay::recorded_environment(trace.run().processes[each.process]);
+  };
+  for (const auto& each : selections)
+    if (environment_of(each) != environment_of(selections.front()))
+      fmt::print(
+          "not as recorded: process {} had other variables of the driver than process {}, "
+          "whose are used\n",
+          each.process, selections.front().process);
 }
 
 bool is_none(const model::symptom& symptom) {
@@ -58,14 +157,15 @@ bool is_none(const model::symptom& symptom) {
 
 // Zero when the reproducer shows the symptom, if there is one, by the recorded calls and no others.
 int verify(const repro_options& options, const trace::trace_file& trace,
-           const replay::call_selection& selection, const model::symptom& symptom) {
+           const std::vector<replay::call_selection>& selections, const model::symptom& symptom) {
   const auto files = launch::find_installation();
   if (!files) return complain("repro", files.error(), exit_could_not_run);
   repro::verification_options verifying;
   verifying.include_directory = ZEVENT_LEVEL_ZERO_INCLUDE;
   verifying.driver = options.driver;
-  verifying.environment = replay::recorded_environment(trace.run().processes[selection.process]);
-  const auto verified = repro::verify(options.output, trace, selection, *files, verifying);
+  verifying.environment =
+      replay::recorded_environment(trace.run().processes[selections.front().process]);
+  const auto verified = repro::verify(options.output, trace, selections, *files, verifying);
   if (!verified) return complain("repro", verified.error(), exit_could_not_run);
   for (const auto& each : verified->output) fmt::print("./repro: {}\n", each);
   if (verified->deviations.empty()) {
@@ -87,24 +187,26 @@ int repro(const repro_options& options) {
   if (!opened) return complain("repro", opened.error(), exit_could_not_run);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: repro: {}\n", warning);
   const auto& trace = opened->trace;
-  const auto process =
-      options.process ? result<uint32_t>(*options.process) : replay::only_process(trace);
-  if (!process) return complain("repro", process.error(), exit_could_not_run);
-  if (*process >= trace.run().processes.size())
-    return complain("repro", {fmt::format("there is no process {}", *process)}, exit_usage);
-  if (auto done = say_what_is_shared(trace, *process, options.until.value_or(UINT64_MAX)); !done)
-    return complain("repro", done.error(), exit_could_not_run);
-  const auto symptom = symptom_of(options, trace, *process);
-  if (!symptom) return complain("repro", symptom.error(), exit_could_not_run);
+  const uint64_t last = options.until.value_or(UINT64_MAX);
+  if (options.process && *options.process >= trace.run().processes.size())
+    return complain("repro", {fmt::format("there is no process {}", *options.process)}, exit_usage);
+  const auto chosen = choose(options, trace);
+  if (!chosen) return complain("repro", chosen.error(), exit_could_not_run);
+  if (chosen->processes.size() == 1)
+    if (auto done = say_what_is_shared(trace, chosen->processes.front(), last); !done)
+      return complain("repro", done.error(), exit_could_not_run);
 
   repro::program_options writing;
-  writing.selection = {*process, options.until.value_or(UINT64_MAX),
-                       repro::calls_of_the_loader(trace, *process)};
+  writing.selections = repro::select_calls(trace, chosen->processes, last);
+  if (writing.selections.empty())
+    return complain("repro", {"there are no calls to reproduce"}, exit_could_not_run);
+  const auto* symptom = &chosen->symptom;
   writing.symptom = symptom->what;
+  say_other_environments(trace, writing.selections);
   const auto program = repro::write_program(trace, writing);
   if (!program) return complain("repro", program.error(), exit_could_not_run);
   const repro::project_facts facts{std::filesystem::path(options.trace).filename().string(),
-                                   symptom->why, symptom->what, *process};
+                                   symptom->why, symptom->what, writing.selections.front().process};
   const auto written = repro::write_project(options.output, *program, trace, facts);
   if (!written) return complain("repro", written.error(), exit_could_not_run);
 
@@ -119,7 +221,7 @@ int repro(const repro_options& options) {
              options.output);
   for (const auto& each : program->deviations)
     fmt::print("not as recorded: call {}: {}\n", each.call, each.what);
-  return options.verify ? verify(options, trace, writing.selection, symptom->what) : 0;
+  return options.verify ? verify(options, trace, writing.selections, symptom->what) : 0;
 }
 
 }  // namespace
@@ -136,7 +238,7 @@ action declare_repro(CLI::App& line) {
       "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, none; "
       "found in the recording if not given");
   line.add_option("--until", options->until, "leave out what comes after that call");
-  line.add_option("--process", options->process, "which process, where several were recorded");
+  line.add_option("--process", options->process, "that process alone, where several were recorded");
   line.add_flag("--verify", options->verify,
                 "build it, run it, record it, and compare the symptom and the calls");
   line.add_option("--driver", options->driver,

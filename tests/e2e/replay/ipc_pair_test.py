@@ -1,10 +1,12 @@
-"""Records two processes that share an event by IPC, and replays each.
+"""Records two processes that share an event by IPC, replays them, and writes them as C.
 
     ipc_pair_test.py ZEVENT PRODUCER CONSUMER
 
-Expected: without a choice the processes are listed. The one that opens the other's handle is not
-replayed or written as C before it is said which call cannot be made, why, and how to go on; which
-then works. The other one is replayed, and it is said what is left out.
+Expected: both are replayed together with the recorded results, and the C program has both and makes
+the same calls. Of one alone: the one that opens the other's handle is not replayed or written as C
+before it is said which call cannot be made, why, and how to go on; which then works. The other one is
+replayed, and it is said what is left out. A replay without the producer's work hangs; it is said which
+call of which process would have had to signal the event.
 """
 
 import os
@@ -39,9 +41,12 @@ def main():
         socket = os.path.join(folder, "socket")
         both = f"'{producer}' {socket} & '{consumer}' {socket} && wait"
         run([zevent, "record", "--driver", "software", "-o", trace, "--", "sh", "-c", both], 0)
-        listed = run([zevent, "replay", trace], 125)
-        opener = expect(listed, r"--process (\d+) +\S*ipc_consumer")[1]
-        owner = expect(listed, r"--process (\d+) +\S*ipc_producer")[1]
+        said = run([zevent, "replay", trace], 0)
+        opener = expect(said, r"process (\d+) \(\S*ipc_consumer")[1]
+        owner = expect(said, r"process (\d+) \(\S*ipc_producer")[1]
+        reproducer = os.path.join(folder, "both")
+        verified = [zevent, "repro", "--verify", "--symptom", "none", "-o", reproducer, trace]
+        expect(run(verified, 0), "the reproducer makes the same calls in the same order")
 
         hindrance = rf"call \d+ opens an IPC handle of process {owner} .* from its call \d+"
         for verb in (["replay"], ["repro", "-o", os.path.join(folder, "no")]):

@@ -150,8 +150,7 @@ TEST_F(CProgram, IsSplitIntoFilesOfBoundedSize) {
     if (i % 3 == 0) app.call("zeEventHostSignal", when(), one);
   }
   const auto written =
-      write("zeInit>1s",
-            {.selection = {}, .symptom = {}, .lines_per_function = 20, .lines_per_file = 60});
+      write("zeInit>1s", {.symptom = {}, .lines_per_function = 20, .lines_per_file = 60});
   EXPECT_GT(written.sources.size(), 3u);
   for (const auto& each : written.sources)
     EXPECT_LT(std::count(each.text.begin(), each.text.end(), '\n'), 700) << each.name;
