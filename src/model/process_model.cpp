@@ -86,50 +86,34 @@ void process_model::begin(const call_view& call) {
   }
 }
 
-void process_model::end(const call_view& call) {
-  if (!call.did_return || call.result != ZE_RESULT_SUCCESS) return;
+namespace {
+
+// What a call that succeeded tells when it returns.
+enum class news : uint8_t {
+  none,
+  of_event,
+  of_everything_waited_for,
+  of_queue,
+  of_list,
+  of_objects
+};
+
+news news_at_end(function which) {
   using enum function;
-  switch (call.which) {
+  if (is_append(which)) return news::of_list;
+  switch (which) {
     case zeEventHostSynchronize:
     case zeEventQueryStatus:
     case zeEventQueryKernelTimestamp:
-      if (event* which = events.find_alive(call[hEvent])) executor_.learn(*which);
-      return;
+      return news::of_event;
     case zeCommandQueueSynchronize:
     case zeCommandListHostSynchronize:
     case zeFenceHostSynchronize:
     case zeFenceQueryStatus:
     case zeDeviceSynchronize:
-      return synchronise(call);
+      return news::of_everything_waited_for;
     case zeCommandQueueExecuteCommandLists:
-      if (command_queue* queue = queues.find_alive(call[hCommandQueue]);
-          queue != nullptr && queue->synchronous)
-        executor_.learn(*queue->own, queue->own->line->last);
-      return;
-    default:
-      break;
-  }
-  if (is_append(call.which)) {
-    if (command_list* list = lists.find_alive(call[hCommandList]);
-        list != nullptr && list->synchronous && list->own)
-      executor_.learn(*list->own, list->own->line->last);
-    return;
-  }
-  create(call);
-}
-
-bool process_model::learns_at_end(const call_view& call) const {
-  if (!call.did_return || call.result != ZE_RESULT_SUCCESS) return false;
-  using enum function;
-  if (is_append(call.which)) {
-    const command_list* list = lists.find_alive(call[hCommandList]);
-    return list != nullptr && list->synchronous;
-  }
-  switch (call.which) {
-    case zeCommandQueueExecuteCommandLists: {
-      const command_queue* queue = queues.find_alive(call[hCommandQueue]);
-      return queue != nullptr && queue->synchronous;
-    }
+      return news::of_queue;
     case zeCommandListClose:
     case zeCommandListReset:
     case zeEventDestroy:
@@ -138,7 +122,50 @@ bool process_model::learns_at_end(const call_view& call) const {
     case zeFenceReset:
     case zeKernelSetArgumentValue:
     case zeMemFree:
+      return news::none;
+    default:
+      return news::of_objects;
+  }
+}
+
+}  // namespace
+
+void process_model::end(const call_view& call) {
+  if (!learns_at_end(call)) return;
+  switch (news_at_end(call.which)) {
+    case news::none:
+      return;
+    case news::of_event:
+      if (event* which = events.find_alive(call[hEvent])) executor_.learn(*which);
+      return;
+    case news::of_everything_waited_for:
+      return synchronise(call);
+    case news::of_queue: {
+      const command_queue& queue = *queues.find_alive(call[hCommandQueue]);
+      return executor_.learn(*queue.own, queue.own->line->last);
+    }
+    case news::of_list: {
+      const command_list& list = *lists.find_alive(call[hCommandList]);
+      return executor_.learn(*list.own, list.own->line->last);
+    }
+    case news::of_objects:
+      return create(call);
+  }
+}
+
+bool process_model::learns_at_end(const call_view& call) const {
+  if (!call.did_return || call.result != ZE_RESULT_SUCCESS) return false;
+  switch (news_at_end(call.which)) {
+    case news::none:
       return false;
+    case news::of_queue: {
+      const command_queue* queue = queues.find_alive(call[hCommandQueue]);
+      return queue != nullptr && queue->synchronous;
+    }
+    case news::of_list: {
+      const command_list* list = lists.find_alive(call[hCommandList]);
+      return list != nullptr && list->synchronous && list->own;
+    }
     default:
       return true;
   }

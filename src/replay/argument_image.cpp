@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "api/call_codec.hpp"
+#include "replay/shared_handles.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -138,8 +139,8 @@ void argument_image::put_handle(uint16_t handle_class, uint64_t in, uint64_t out
     } else if (call_->call.failed() || handle_class >= model_.handles.size()) {
       std::memcpy(at, &in, sizeof(in));
     } else {
-      fail_with(fmt::format("it uses the {} {:#x}, which no recorded call made",
-                            model_.handles[handle_class].short_name, in));
+      fail_with(fmt::format("it uses the {} {:#x}, {}", model_.handles[handle_class].short_name, in,
+                            describe_maker(book_.objects(), handle_class, in)));
     }
   }
   if (out != 0)

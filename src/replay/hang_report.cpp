@@ -245,9 +245,10 @@ std::string hang_explainer::explain(const stuck_call& stuck, slot_id slot) const
     text += fmt::format("{} call {} {}", i == 0 ? "" : " or", shown[i].number, shown[i].function);
     if (shown[i].program != stuck.program)
       text += fmt::format(" of process {}", programs_[shown[i].program].selection.process);
-    text += state == call_state::returned    ? " (made)"
-            : state == call_state::under_way ? " (under way)"
-                                             : " (not made yet)";
+    text += state == call_state::returned     ? " (made)"
+            : state == call_state::under_way  ? " (under way)"
+            : state == call_state::impossible ? " (could not be made)"
+                                              : " (not made yet)";
   }
   if (others != 0) text += fmt::format(" or {} later ones", others);
   return text;

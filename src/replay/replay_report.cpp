@@ -14,7 +14,7 @@ class reporter {
 
   replay_verdict take() {
     say_how_it_ended();
-    list(compared_.results, "results differ");
+    list_results();
     list_polls();
     list_memory();
     if (options_.symptom) judge_symptom();
@@ -30,7 +30,7 @@ class reporter {
   }
 
   void say_how_it_ended();
-  void list(const std::vector<difference>& differences, std::string_view title);
+  void list_results();
   void list_polls();
   void list_memory();
   void judge_symptom();
@@ -59,9 +59,11 @@ void reporter::say_how_it_ended() {
   }
 }
 
-void reporter::list(const std::vector<difference>& differences, std::string_view title) {
+void reporter::list_results() {
+  const auto& differences = compared_.results;
   if (differences.empty()) return;
-  say("{} {}:", differences.size(), title);
+  say("{}:", differences.size() == 1 ? "1 result differs"
+                                     : fmt::format("{} results differ", differences.size()));
   for (size_t i = 0; i < std::min(differences.size(), options_.most_differences); ++i)
     say("  {}", describe(program_, differences[i]));
   if (differences.size() > options_.most_differences)

@@ -64,6 +64,17 @@ std::string describe_process(const trace::trace_file& trace, uint32_t process) {
   return fmt::format("process {} ({}, pid {})", process, info.fact("executable"), info.process_id);
 }
 
+std::string describe_maker(const trace::object_table& objects, uint16_t handle_class,
+                           uint64_t value) {
+  for (const auto& each : objects.all())
+    if (each.created && each.handle.handle_class == handle_class && each.handle.value == value)
+      return fmt::format(
+          "which process {0} made before this one was forked off; '--process {0}' has the calls of "
+          "that one alone",
+          each.handle.process);
+  return "which no recorded call made";
+}
+
 result<std::vector<shared_handle>> find_shared_handles(const trace::trace_file& trace) {
   std::vector<shared_handle> out;
   if (trace.run().processes.size() == 1) return out;

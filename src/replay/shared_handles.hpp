@@ -33,6 +33,11 @@ std::vector<uint32_t> sharing_processes(const std::vector<shared_handle>& handle
 // "process 1 (/usr/bin/app, pid 4711)"
 std::string describe_process(const trace::trace_file& trace, uint32_t process);
 
+// Why a call uses an object that no call of its process made: "which no recorded call made", or
+// which process had made it before this one was forked off.
+std::string describe_maker(const trace::object_table& objects, uint16_t handle_class,
+                           uint64_t value);
+
 // What that means for a replay of the process alone, a line each.
 struct sharing {
   std::vector<std::string> hindrances;  // calls that cannot succeed, and how to go on

@@ -143,9 +143,9 @@ void note_end(const child& ended, const journal_header& header, run_outcome& out
   const auto phase = header.phase.load(std::memory_order_acquire);
   if (ended.hung) {
     out.ending = run_ending::hung;
-  } else if (ended.stopped) {
+  } else if (ended.stopped && phase != run_phase::finished) {
     out.ending = run_ending::stopped;
-  } else if (WIFSIGNALED(ended.status)) {
+  } else if (WIFSIGNALED(ended.status) && !ended.stopped) {
     out.ending = run_ending::crashed;
     out.signal = WTERMSIG(ended.status);
   } else if (phase == run_phase::failed) {

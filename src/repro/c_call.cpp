@@ -6,6 +6,7 @@
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
+#include "replay/shared_handles.hpp"
 
 namespace zevent::repro {
 namespace {
@@ -258,8 +259,8 @@ std::string c_call_writer::handle(const api::type& t, uint64_t bits) {
     return same_type ? object(*slot) : fmt::format("({}){}", t.name, object(*slot));
   }
   if (!call_->call.failed())
-    fail_with(fmt::format("it uses the {} {:#x}, which no recorded call made",
-                          model_.handles[t.index].short_name, bits));
+    fail_with(fmt::format("it uses the {} {:#x}, {}", model_.handles[t.index].short_name, bits,
+                          replay::describe_maker(seen_.book.objects(), t.index, bits)));
   return fmt::format("({}){:#x}", t.name, bits);
 }
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/terminal.hpp"
@@ -63,6 +64,15 @@ int usage_error(std::string_view where, std::string_view message) {
   return exit_usage;
 }
 
+// The first option that the verb does not know; what comes after "--" is not its own.
+std::optional<std::string> unknown_option(const CLI::App& line) {
+  for (const auto& word : line.remaining()) {
+    if (word == "--") break;
+    if (word.size() > 1 && word.starts_with("-")) return word;
+  }
+  return std::nullopt;
+}
+
 int run_verb(const verb& chosen, int argument_count, char** arguments) {
   CLI::App line(std::string(chosen.summary), fmt::format("zevent {}", chosen.name));
   line.formatter(std::make_shared<verb_formatter>(chosen));
@@ -73,6 +83,10 @@ int run_verb(const verb& chosen, int argument_count, char** arguments) {
     fmt::print("{}", line.help());
     return 0;
   } catch (const CLI::ParseError& error) {
+    // An unknown option is the better reason than an argument that is missing for its sake.
+    if (const auto unknown = unknown_option(line))
+      return usage_error(line.get_name(),
+                         fmt::format("{}: there is no option {}", chosen.name, *unknown));
     return usage_error(line.get_name(), fmt::format("{}: {}", chosen.name, error.what()));
   }
   return act();

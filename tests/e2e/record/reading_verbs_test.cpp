@@ -136,6 +136,10 @@ TEST_F(ReadingVerb, WithoutArgumentsTheyAskForATrace) {
 TEST_F(ReadingVerb, WrongArgumentsAreNamed) {
   const std::pair<words, std::string> wrong[] = {
       {{"show", "--nonsense", "t.zev"}, "--nonsense"},
+      {{"show", "--nonsense"}, "--nonsense"},
+      {{"replay", "--nonsense"}, "--nonsense"},
+      {{"repro", "--nonsense"}, "--nonsense"},
+      {{"doctor", "--nonsense"}, "--nonsense"},
       {{"show", "t.zev", "nonsense ("}, "nonsense"},
       {{"summary", "--slowest", "many", "t.zev"}, "many"},
       {{"export", "t.zev"}, "--sqlite"},

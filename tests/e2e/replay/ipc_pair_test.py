@@ -5,8 +5,8 @@
 Expected: both are replayed together with the recorded results, and the C program has both and makes
 the same calls. Of one alone: the one that opens the other's handle is not replayed or written as C
 before it is said which call cannot be made, why, and how to go on; which then works. The other one is
-replayed, and it is said what is left out. A replay without the producer's work hangs; it is said which
-call of which process would have had to signal the event.
+replayed, and it is said what is left out. Where the producer's signal is lost, it is said which call of
+which process would have had to signal the event.
 """
 
 import os
@@ -47,6 +47,13 @@ def main():
         reproducer = os.path.join(folder, "both")
         verified = [zevent, "repro", "--verify", "--symptom", "none", "-o", reproducer, trace]
         expect(run(verified, 0), "the reproducer makes the same calls in the same order")
+
+        os.environ["ZEVENT_FAULTS"] = "completion-lost:after=0"
+        lost = ["--environment", "own", "--timeout", "200ms"]
+        said = run([zevent, "replay", *lost, trace], 1)
+        expect(said, rf"of process {opener} is stuck in call \d+ zeEventHostSynchronize")
+        expect(said, rf"brought about by call \d+ \S+MemoryFill of process {owner} \(made\)")
+        del os.environ["ZEVENT_FAULTS"]
 
         hindrance = rf"call \d+ opens an IPC handle of process {owner} .* from its call \d+"
         for verb in (["replay"], ["repro", "-o", os.path.join(folder, "no")]):
