@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 6> ways_in = {
 
 bool is_about_drivers(std::string_view name) {
   if (std::find(ways_in.begin(), ways_in.end(), name) != ways_in.end()) return false;
-  if (name.starts_with("ZEVENT_RECORD")) return false;
+  if (name.starts_with("ZEVENT_RECORD") || name.starts_with("ZEVENT_PROFILE")) return false;
   return std::find(names.begin(), names.end(), name) != names.end() ||
          std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view each) { return name.starts_with(each); });

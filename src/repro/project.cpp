@@ -6,6 +6,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "api/call_codec.hpp"
 #include "replay/recorded_environment.hpp"
 #include "repro/c_render.hpp"
 
@@ -100,6 +101,38 @@ std::string cmake_file(const c_program& program) {
           (program.needs.helpers.contains("find_symbol") ? " ${CMAKE_DL_LIBS}" : ""));
 }
 
+struct told_fact {
+  std::string title, value;
+};
+
+// What the driver told the program of itself and of its devices, each thing once.
+std::vector<told_fact> told_by_driver(const trace::trace_file& trace) {
+  std::vector<told_fact> out;
+  const auto add = [&](std::string title, std::string text) {
+    for (const auto& each : out)
+      if (each.title == title && each.value == text) return;
+    out.push_back({std::move(title), std::move(text)});
+  };
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next()) {
+    const auto& function = trace.function(*call);
+    const bool is_about_device = function.name == "zeDeviceGetProperties";
+    const bool is_about_driver = function.name == "zeDriverGetProperties";
+    if (call->failed() || !(is_about_device || is_about_driver)) continue;
+    const auto told = api::decode_outputs(trace.model(), function, reader.arguments().outputs);
+    const api::value* about =
+        told ? told->find(is_about_device ? "pDeviceProperties" : "pDriverProperties") : nullptr;
+    if (about == nullptr) continue;
+    if (const auto* version = about->find("driverVersion"); version != nullptr)
+      add("driver version", fmt::format("{:#x}", version->bits));
+    const auto* name = about->find("name");
+    const auto* id = about->find("deviceId");
+    if (is_about_device && name != nullptr && id != nullptr)
+      add("device", fmt::format("{} (id {:#x})", name->text(), id->bits));
+  }
+  return out;
+}
+
 class readme_writer {
  public:
   readme_writer(const c_program& program, const trace::trace_file& trace,
@@ -122,7 +155,9 @@ class readme_writer {
   }
   void line() { out_ += "\n"; }
 
-  const trace::process_info& process() const { return trace_.run().processes[facts_.process]; }
+  const trace::process_info& process() const {
+    return trace_.run().processes[facts_.processes.front()];
+  }
 
   void symptom() {
     line("# A reproducer in pure Level Zero");
@@ -150,11 +185,11 @@ class readme_writer {
     line("{}./repro", environment);
     line("```");
     line();
-    line("It makes the {} recorded calls on {}, each once and in the recorded order, with the same",
+    line("It makes the {} recorded calls {}, each once and in the recorded order, with the same",
          program_.calls,
-         program_.processes > 1  ? fmt::format("{} processes", program_.processes)
-         : program_.threads == 1 ? std::string("one thread")
-                                 : fmt::format("{} threads", program_.threads));
+         program_.processes > 1  ? fmt::format("in {} processes", program_.processes)
+         : program_.threads == 1 ? std::string("on one thread")
+                                 : fmt::format("on {} threads", program_.threads));
     line("flags, waits and signals. Exit status: 0 without the symptom, 1 with it, 125 when it");
     line("could not be run, so that it suits `git bisect run`. `--repeat N` runs it N times and");
     line("prints the least, the median and the greatest times.");
@@ -175,8 +210,10 @@ class readme_writer {
     line();
     line("| | |");
     line("|---|---|");
-    fact("program", process().fact("executable"));
+    for (const uint32_t each : facts_.processes)
+      fact("program", trace_.run().processes[each].fact("executable"));
     fact("driver", process().fact("driver"));
+    for (const auto& [title, value] : told_by_driver(trace_)) fact(title, value);
     fact("way in", process().fact("way in"));
     fact("kernel", process().fact("kernel"));
     fact("recorder", process().fact("recorder"));

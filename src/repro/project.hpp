@@ -13,7 +13,7 @@ struct project_facts {
   std::string trace;   // the name of its file
   std::string reason;  // why the symptom is one: "call 49 … may not block"
   model::symptom symptom;
-  uint32_t process = 0;
+  std::vector<uint32_t> processes;
 };
 
 // Writes the program, its data, a Makefile, a CMakeLists.txt and a README.md into a folder, which

@@ -205,8 +205,10 @@ int repro(const repro_options& options) {
   say_other_environments(trace, writing.selections);
   const auto program = repro::write_program(trace, writing);
   if (!program) return complain("repro", program.error(), exit_could_not_run);
+  std::vector<uint32_t> processes;
+  for (const auto& each : writing.selections) processes.push_back(each.process);
   const repro::project_facts facts{std::filesystem::path(options.trace).filename().string(),
-                                   symptom->why, symptom->what, writing.selections.front().process};
+                                   symptom->why, symptom->what, std::move(processes)};
   const auto written = repro::write_project(options.output, *program, trace, facts);
   if (!written) return complain("repro", written.error(), exit_could_not_run);
 

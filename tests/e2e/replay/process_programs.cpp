@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@ namespace {
 // What the processes have in common besides Level Zero.
 struct notes {
   std::atomic<uint32_t> step;
+  int sockets[2];  // of the parent and of the child
   ze_ipc_event_pool_handle_t pool;
   ze_ipc_event_counter_based_handle_t counter;
   ze_ipc_mem_handle_t memory;
@@ -29,6 +32,7 @@ void in_two_processes(void (*parent)(notes&), void (*child)(notes&)) {
   auto* common = static_cast<notes*>(
       mmap(nullptr, sizeof(notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (common == MAP_FAILED) exit_once(3);
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, common->sockets) != 0) exit_once(3);
   const pid_t other = fork();
   if (other < 0) exit_once(3);
   if (other == 0) {
@@ -38,6 +42,42 @@ void in_two_processes(void (*parent)(notes&), void (*child)(notes&)) {
   parent(*common);
   int status = 0;
   if (waitpid(other, &status, 0) != other || status != 0) exit_once(3);
+}
+
+// The file descriptor in the first four bytes of a handle on its way to another process.
+struct descriptor_message {
+  char byte = 0;
+  iovec content{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+
+  descriptor_message() {
+    header.msg_iov = &content;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof(control);
+  }
+  void* place() { return CMSG_DATA(reinterpret_cast<cmsghdr*>(control)); }
+};
+
+void send_descriptor(int socket, const void* handle) {
+  descriptor_message message;
+  auto* control = CMSG_FIRSTHDR(&message.header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(message.place(), handle, sizeof(int));
+  if (sendmsg(socket, &message.header, 0) != 1) exit_once(3);
+}
+
+// The number it has here, which is not the one that it has there, takes its place.
+void receive_descriptor(int socket, void* handle) {
+  descriptor_message message;
+  if (recvmsg(socket, &message.header, 0) != 1) exit_once(3);
+  int descriptor = -1;
+  std::memcpy(&descriptor, message.place(), sizeof(descriptor));
+  descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 200);
+  std::memcpy(handle, &descriptor, sizeof(descriptor));
 }
 
 constexpr ze_event_pool_flags_t shared_pool =
@@ -74,14 +114,17 @@ void pool_of_the_parent() {
       });
 }
 
-// A command of the child waits for the parent, on two threads each.
+// A command of the child waits for the parent, on two threads each. The handle's descriptor is
+// sent.
 void pool_of_the_child() {
   in_two_processes(
       [](notes& common) {
         const machine m;
         common.wait_for(1);
+        ze_ipc_event_pool_handle_t handle = common.pool;
+        receive_descriptor(common.sockets[0], &handle);
         ze_event_pool_handle_t pool = nullptr;
-        MUST(zeEventPoolOpenIpcHandle(m.context, common.pool, &pool));
+        MUST(zeEventPoolOpenIpcHandle(m.context, handle, &pool));
         const auto go = event(pool), done = event(pool, 1);
         std::thread waits([&] { wait(done); });
         MUST(zeEventHostSignal(go));
@@ -96,6 +139,7 @@ void pool_of_the_child() {
         const auto list = m.immediate();
         fill(list, m.shared_memory(), 7, page, done, {go});
         MUST(zeEventPoolGetIpcHandle(pool, &common.pool));
+        send_descriptor(common.sockets[1], &common.pool);
         common.reach(1);
         std::thread waits([&] { finish(list); });
         waits.join();
