@@ -203,6 +203,61 @@ TEST_F(Replay, SaysInWhichCallTheDriverCrashes) {
   EXPECT_EQ(done.outcome.under_way(), std::vector<uint32_t>{2});
 }
 
+// Another process, whose calls come between those of the first.
+class ReplayOfTwo : public Replay {
+ protected:
+  ReplayOfTwo() {
+    other.file.header().process_id = 200;
+    other.file.header().open_ticks = 5;
+  }
+  std::vector<run_outcome> replay_both() {
+    const auto trace = packed({&app, &other});
+    const std::vector<uint32_t> processes{0, 1};
+    const auto programs = compile_together(trace, processes, {});
+    EXPECT_TRUE(programs) << programs.error().message;
+    const temporary_folder folder("zevent-replay");
+    const std::string log = (folder.path() / "log").string();
+    run_options running;
+    running.driver = TELLING_DRIVER;
+    running.environment.emplace_back("ZEVENT_TEST_LOG", log);
+    auto outcomes = run_together(*programs, std::vector{running, running});
+    EXPECT_TRUE(outcomes) << outcomes.error().message;
+    told = lines_of(log);
+    return std::move(*outcomes);
+  }
+
+  trace::fake_program other;
+  std::vector<std::string> told;
+};
+
+TEST_F(ReplayOfTwo, CallsAreMadeInTheOrderOfTheRecording) {
+  const uint32_t no_flags = 0;
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  other.call("zeInit", when(), no_flags);
+  app.call("zeEventHostSignal", when(), one);
+  other.call("zeInit", when(), no_flags);
+  app.call("zeEventDestroy", when(), one);
+  const auto outcomes = replay_both();
+  for (const auto& each : outcomes) EXPECT_EQ(each.ending, run_ending::finished);
+  ASSERT_GE(told.size(), 4u);
+  const std::vector<std::string> last(told.end() - 4, told.end());
+  EXPECT_EQ(last,
+            (std::vector<std::string>{"init 0", "signal event0", "init 0", "destroy event0"}));
+}
+
+TEST_F(ReplayOfTwo, WhenOneCrashesTheOtherIsStopped) {
+  const uint32_t no_flags = 0;
+  const auto owner = context();
+  ze_device_handle_t const device = nullptr;
+  app.hang("zeContextSystemBarrier", when().start_ns, owner, device);
+  other.call("zeInit", when(), no_flags);
+  other.call("zeInit", when(), no_flags);
+  const auto outcomes = replay_both();
+  EXPECT_EQ(outcomes[0].ending, run_ending::crashed);
+  EXPECT_EQ(outcomes[0].signal, SIGABRT);
+  EXPECT_EQ(outcomes[1].signal, 0);
+}
+
 TEST_F(Replay, ReportsWhatDiffersFirstThingFirst) {
   const auto owner = pool(0x9000, 20);
   const auto missing = event(owner, 0xe000, 13);
