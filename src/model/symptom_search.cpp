@@ -149,4 +149,46 @@ result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace
   return search(trace, process, threshold_ns).run();
 }
 
+namespace {
+
+// Of each process: whether what it ended in is a hang or a crash, as the symptom is.
+result<std::vector<found_symptom>> find_ends(const trace::trace_file& trace,
+                                             const symptom& wanted) {
+  std::vector<found_symptom> out;
+  for (uint32_t process = 0; process < trace.run().processes.size(); ++process) {
+    auto found = find_symptom(trace, process);
+    if (!found) return tl::unexpected(found.error());
+    if (*found && (*found)->what.index() == wanted.index()) out.push_back(std::move(**found));
+  }
+  return out;
+}
+
+}  // namespace
+
+result<std::vector<found_symptom>> find_shown(const trace::trace_file& trace,
+                                              const symptom& wanted) {
+  if (std::holds_alternative<exit_status>(wanted) || std::holds_alternative<memory_differs>(wanted))
+    return fail("a recording does not tell whether '{}' is there: 'zevent replay' does",
+                to_text(wanted));
+  if (const auto* ended = std::get_if<crash>(&wanted); ended != nullptr && ended->signal)
+    return fail("a recording does not tell the signal of a crash; 'crash' is any");
+  if (std::holds_alternative<hang>(wanted) || std::holds_alternative<crash>(wanted))
+    return find_ends(trace, wanted);
+  std::vector<found_symptom> out;
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next()) {
+    if (call->injected()) continue;
+    const uint64_t number = trace::number_of(call->number);
+    const auto& function = trace.function(*call);
+    const std::string result =
+        call->returned() ? api::print_result(trace.model(), call->result) : std::string();
+    if (!shows(wanted, {number, function.name, call->duration_ns, call->returned(), result}))
+      continue;
+    out.push_back({wanted, number,
+                   fmt::format("call {} {} returned {} after {}", number, function.name, result,
+                               milliseconds(call->duration_ns))});
+  }
+  return out;
+}
+
 }  // namespace zevent::model

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "model/symptom.hpp"
@@ -21,5 +22,10 @@ struct found_symptom {
 // may not block. Nothing when there is none of these.
 result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace, uint32_t process,
                                                   uint64_t threshold_ns = 100'000);
+
+// Where a recording shows this symptom. Fails for what only a run can show: an exit status, or what
+// memory holds.
+result<std::vector<found_symptom>> find_shown(const trace::trace_file& trace,
+                                              const symptom& wanted);
 
 }  // namespace zevent::model

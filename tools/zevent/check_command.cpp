@@ -20,6 +20,7 @@
 #include "check/trace_check.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
+#include "model/symptom_search.hpp"
 #include "report/call_text.hpp"
 #include "report/progress_bar.hpp"
 #include "trace/open_trace.hpp"
@@ -44,6 +45,7 @@ struct check_line {
   bool to_stderr = false;
   std::string output;
   std::string blocking, overrun;
+  std::string symptom;
   bool json = false;
   bool sarif = false;
   bool list_rules = false;
@@ -169,10 +171,26 @@ result<void> write_report(const check_line& line, const std::string& text) {
   return {};
 }
 
+// Instead of the rules: whether the recording shows a symptom.
+int check_symptom(const check_line& line, const trace::trace_file& trace) {
+  const auto wanted = model::parse_symptom(line.symptom);
+  if (!wanted) return complain("check", wanted.error(), exit_usage);
+  const auto shown = model::find_shown(trace, *wanted);
+  if (!shown) return complain("check", shown.error(), exit_not_checked);
+  std::string text;
+  for (const auto& each : *shown) text += each.why + "\n";
+  text += fmt::format("the symptom {} {}\n", model::to_text(*wanted),
+                      shown->empty() ? "is not there" : "is there");
+  if (const auto written = write_report(line, text); !written)
+    return complain("check", written.error(), exit_not_checked);
+  return shown->empty() ? 0 : exit_findings;
+}
+
 int check_file(const check_line& line, const check::selection& wanted, const fs::path& path,
                const std::string& name) {
   const auto opened = trace::open_trace(path);
   if (!opened) return complain("check", opened.error(), exit_not_checked);
+  if (!line.symptom.empty()) return check_symptom(line, opened->trace);
   report::progress_bar bar("checking");
   auto checked = check::check_trace(opened->trace, line.limits,
                                     [&](uint64_t done, uint64_t all) { bar.update(done, all); });
@@ -331,6 +349,9 @@ action declare_check(CLI::App& line) {
       ->capture_default_str();
   line.add_flag("--importer-may-signal", options->limits.importer_may_signal,
                 "counter-based events may be signalled by the process that opened them");
+  line.add_option("--symptom", options->symptom,
+                  "instead of the rules: whether it shows 'CALL>DURATION', 'CALL result=NAME', "
+                  "hang or crash");
   line.add_option("-o,--output", options->output, "write the report to this file");
   auto* json = line.add_flag("--json", options->json, "the report as JSON");
   line.add_flag("--sarif", options->sarif, "the report as SARIF 2.1.0")->excludes(json);

@@ -107,6 +107,26 @@ TEST_F(SymptomSearch, TellsAHangFromACrash) {
   EXPECT_EQ(found(), "crash: the program ended inside call 1 zeEventQueryStatus");
 }
 
+TEST_F(SymptomSearch, SaysWhereARecordingShowsASymptom) {
+  query(1000);
+  query(50 * millisecond);
+  query(10, ZE_RESULT_ERROR_DEVICE_LOST);
+  const auto trace = trace::packed({&app});
+  const auto shown = [&](std::string_view wanted) {
+    std::string lines;
+    const auto found = find_shown(trace, *parse_symptom(wanted));
+    if (!found) return found.error().message;
+    for (const auto& each : *found) lines += each.why + "\n";
+    return lines;
+  };
+  EXPECT_EQ(shown("zeEvent*>10ms"), "call 1 zeEventQueryStatus returned SUCCESS after 50.0 ms\n");
+  EXPECT_EQ(shown("zeEvent*>1s"), "");
+  EXPECT_EQ(shown("2 result=ERROR_DEVICE_LOST"),
+            "call 2 zeEventQueryStatus returned ERROR_DEVICE_LOST after 0.0 ms\n");
+  EXPECT_EQ(shown("hang"), "");
+  EXPECT_NE(shown("memory").find("zevent replay"), std::string::npos);
+}
+
 TEST_F(SymptomSearch, LetsAProcessEndWhileAThreadWaits) {
   const uint64_t forever = UINT64_MAX;
   app.hang("zeEventHostSynchronize", now += 100, event, forever);
