@@ -1,10 +1,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <thread>
 
@@ -28,20 +31,37 @@ struct notes {
   }
 };
 
+// When one of the processes fails, the other has nothing to wait for.
+pid_t other_process = 0;
+
+void end_with_the_other(int) {
+  siginfo_t how{};
+  const bool ended =
+      waitid(P_PID, static_cast<id_t>(other_process), &how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      how.si_pid == other_process;
+  if (ended && (how.si_code != CLD_EXITED || how.si_status != 0)) _exit(3);
+}
+
 void in_two_processes(void (*parent)(notes&), void (*child)(notes&)) {
   auto* common = static_cast<notes*>(
       mmap(nullptr, sizeof(notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (common == MAP_FAILED) exit_once(3);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, common->sockets) != 0) exit_once(3);
-  const pid_t other = fork();
-  if (other < 0) exit_once(3);
-  if (other == 0) {
+  other_process = fork();
+  if (other_process < 0) exit_once(3);
+  if (other_process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     child(*common);
     exit_once(0);
   }
+  std::signal(SIGCHLD, end_with_the_other);
+  end_with_the_other(SIGCHLD);  // it may be too late for the signal
   parent(*common);
   int status = 0;
-  if (waitpid(other, &status, 0) != other || status != 0) exit_once(3);
+  pid_t ended = 0;
+  while ((ended = waitpid(other_process, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (ended != other_process || status != 0) exit_once(3);
 }
 
 // The file descriptor in the first four bytes of a handle on its way to another process.
