@@ -19,6 +19,7 @@ enum class chaos_purpose : uint64_t {
   next_completion,
   delay_of_start,
   delay_of_signal,
+  delay_of_end,
   delay_of_append,
   head_start,
 };

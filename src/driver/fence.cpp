@@ -11,7 +11,8 @@ fence::fence(command_queue& queue, context& owner, bool signalled)
 }
 
 ze_result_t fence::query() const noexcept {
-  return cell_.value.load(std::memory_order_acquire) != 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+  if (cell_.value.load(std::memory_order_acquire) != 0) return ZE_RESULT_SUCCESS;
+  return context_->is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t fence::host_synchronize(uint64_t timeout_ns) {

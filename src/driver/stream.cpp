@@ -339,7 +339,8 @@ void stream::execute(command& work, const batch* group) {
     abandon();
     return;
   }
-  chaos_delay(chaos_purpose::delay_of_start, index_, work.number_, 8, 100);
+  const uint64_t execution = executions_++;
+  chaos_delay(chaos_purpose::delay_of_start, index_, execution, 8, 100);
   event* signalled = work.signal_.target.get();
   const bool timed = signalled != nullptr && signalled->has_timestamps();
   const bool slowed = has_fault(fault::slow_engine);
@@ -353,12 +354,16 @@ void stream::execute(command& work, const batch* group) {
     sleep_ns(took_ns * (active_faults().number(fault::slow_engine) - 1));
   }
   if (signalled == nullptr) return;
-  if (timed) signalled->set_timestamps(start_ns, device_clock::host_now_ns());
+  if (timed) {
+    // What a command takes jitters.
+    chaos_delay(chaos_purpose::delay_of_end, index_, execution, 2, 50);
+    signalled->set_timestamps(start_ns, device_clock::host_now_ns());
+  }
   if (fault_strikes_after(fault::completion_lost)) {
     completions_lost_ = true;
     return;
   }
-  chaos_delay(chaos_purpose::delay_of_signal, index_, work.number_, 4, 100);
+  chaos_delay(chaos_purpose::delay_of_signal, index_, execution, 4, 100);
   const bool somebody_waits = has_waiting_host();
   const uint64_t ended_waits = ended_host_waits();
   signal(work, group);

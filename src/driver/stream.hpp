@@ -107,6 +107,7 @@ class stream {
   std::atomic<uint64_t> submitted_{0};  // release: written under mutex_, read without
   std::atomic<bool> abandoned_{false};
   bool completions_lost_ = false;  // by a fault: nothing is signalled any more
+  uint64_t executions_ = 0;        // so far; chaos chooses by it
 
   std::mutex mutex_;  // guards inbox_, is_idle_ and the order of numbers
   command_fifo inbox_;

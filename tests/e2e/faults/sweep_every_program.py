@@ -22,7 +22,26 @@ import tempfile
 FAULTS = ["out-of-host-memory", "out-of-device-memory", "device-lost"]
 FIRST = {"device-lost": 0}
 # Two devices, or what else a program needs to end well.
-ENVIRONMENT = {"rule_programs 3 ": {"ZEVENT_DEVICES": "2"}, "rule_programs 23 ": {"ZEVENT_DEVICES": "2"}}
+ENVIRONMENT = {
+    "rule_programs 3 ": {"ZEVENT_DEVICES": "2"},
+    "rule_programs 23 ": {"ZEVENT_DEVICES": "2"},
+    "driver_devices_tests ": {"ZEVENT_DEVICES": "3"},
+    "driver_subdevices_tests ": {"ZEVENT_DEVICES": "2", "ZEVENT_SUBDEVICES": "3"},
+    "driver_timer_tests ": {
+        "ZEVENT_TIMER_FREQUENCY": "1000000",
+        "ZEVENT_TIMER_BITS": "12",
+        "ZEVENT_KERNEL_TIMER_BITS": "12",
+    },
+}
+TEST_BINARIES = [
+    "driver_tests",
+    "driver_devices_tests",
+    "driver_subdevices_tests",
+    "driver_timer_tests",
+    "kernel_tests",
+    "events_device_tests",
+    "ipc_event_tests",
+]
 
 
 def examples(build):
@@ -60,19 +79,22 @@ def rule_programs(build):
 
 
 def other_programs(build):
-    tests = build / "tests"
     for deed in ("calls", "threads", "fork", "exec"):
-        yield [str(tests / "recorded_program"), deed, "calls"]
-    for binary in ("events_device_tests", "ipc_event_tests"):
-        listed = subprocess.run(
-            [str(tests / binary), "--gtest_list_tests"], stdout=subprocess.PIPE, text=True
-        ).stdout
+        yield [str(build / "tests" / "recorded_program"), deed, "calls"]
+
+
+def test_cases(build):
+    """Each case of the tests that use the driver. One that fails is as good as one that ends with an
+    error; it ends at the first thing it does not expect."""
+    for binary in TEST_BINARIES:
+        program = str(build / "tests" / binary)
+        listed = subprocess.run([program, "--gtest_list_tests"], stdout=subprocess.PIPE, text=True).stdout
         suite = ""
         for line in listed.splitlines():
             if not line.startswith(" "):
                 suite = line.split()[0] if line.split() else ""
             elif suite.endswith("."):
-                yield [str(tests / binary), "--gtest_filter=" + suite + line.split()[0]]
+                yield [program, "--gtest_filter=" + suite + line.split()[0]]
 
 
 def name_of(command):
@@ -104,6 +126,8 @@ class Ending:
             self.output = output.read().decode(errors="replace")
         if self.status > 128:  # as a shell says it
             self.status = 128 - self.status
+        if self.status == -signal.SIGABRT and ": Failure\n" in self.output:
+            self.status = 1  # a test that failed
 
     def left_to_the_system(self, plain):
         """Whether all that is lost was made by calls that succeeded: the program's to destroy. One that
@@ -151,10 +175,10 @@ class Sweep:
 
     def program(self, command, folder):
         name = name_of(command)
-        environment = {}
+        environment = {"GTEST_THROW_ON_FAILURE": "1"}
         for start, more in ENVIRONMENT.items():
             if name.startswith(start):
-                environment = more
+                environment.update(more)
         trace = os.path.join(folder, "t.zev")
         note = os.path.join(folder, "note")
         plain = Ending(self.start(command, trace), environment, self.options.timeout)
@@ -201,7 +225,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=30)
     sweep = Sweep(parser.parse_args())
     with tempfile.TemporaryDirectory() as folder:
-        for group in (examples, small_programs, rule_programs, other_programs):
+        for group in (examples, small_programs, rule_programs, other_programs, test_cases):
             for command in group(sweep.build):
                 if re.search(sweep.options.only, name_of(command)):
                     sweep.program(command, folder)

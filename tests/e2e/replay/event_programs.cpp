@@ -12,17 +12,16 @@ void event_chain() {
   const auto pool = m.pool();
   const auto list = m.immediate();
   char* memory = m.shared_memory(4 * page);
-  ze_event_handle_t before = nullptr;
+  std::vector<ze_event_handle_t> chain;
   for (uint32_t i = 0; i < 4; ++i) {
-    const auto next = event(pool, i, ZE_EVENT_SCOPE_FLAG_DEVICE);
-    if (before == nullptr) {
-      fill(list, memory, 1, page, next);
+    chain.push_back(event(pool, i, ZE_EVENT_SCOPE_FLAG_DEVICE));
+    if (i == 0) {
+      fill(list, memory, 1, page, chain[0]);
     } else {
-      copy(list, memory + i * page, memory + (i - 1) * page, page, next, {before});
+      copy(list, memory + i * page, memory + (i - 1) * page, page, chain[i], {chain[i - 1]});
     }
-    before = next;
   }
-  wait(before);
+  wait(chain.back());
   finish(list);
 }
 

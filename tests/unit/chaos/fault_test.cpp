@@ -59,6 +59,14 @@ TEST_F(fault, query_of_any_event_blocks_while_the_device_is_busy) {
                       [&] { EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS); });
 }
 
+TEST_F(fault, query_of_an_idle_device_is_answered_at_once) {
+  ASSERT_NO_FATAL_FAILURE(start("query-blocks-while-busy"));
+  ze_event_handle_t event = regular_event();
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeEventHostSignal(event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(fault, query_is_slow_with_timestamps_and_right_all_the_same) {
   ASSERT_NO_FATAL_FAILURE(start("query-slow:us=20000"));
   ze_event_handle_t timed =
@@ -78,6 +86,18 @@ TEST_F(fault, append_blocks_until_the_host_signals_what_it_waits_for) {
       [&] { EXPECT_EQ(zeCommandListAppendWaitOnEvents(list, 1, &gate), ZE_RESULT_SUCCESS); },
       [&] { EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS); });
   EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(fault, append_does_not_block_where_nothing_is_left_to_wait_for) {
+  ASSERT_NO_FATAL_FAILURE(start("append-blocks-on-host-event"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t complete = regular_event(), copied = regular_event();
+  ASSERT_EQ(zeEventHostSignal(complete), ZE_RESULT_SUCCESS);
+  auto* data = shared_memory<uint32_t>(2);
+  data[1] = 7;
+  ASSERT_EQ(copy(list, &data[0], &data[1], copied, {complete}), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(copied, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(data[0], 7u);
 }
 
 TEST_F(fault, lost_completions_leave_the_work_done_and_the_event_unsignalled) {
@@ -112,6 +132,34 @@ TEST_F(fault, lost_device_frees_every_waiter_and_says_so_in_later_calls) {
             ZE_RESULT_ERROR_DEVICE_LOST);
 }
 
+TEST_F(fault, lost_device_is_told_to_those_who_wait_for_an_event_a_fence_a_queue_or_a_list) {
+  ASSERT_NO_FATAL_FAILURE(start("device-lost:after=0"));
+  ze_command_list_handle_t held = immediate_list(), list = regular_list();
+  ze_event_handle_t never = regular_event();
+  ASSERT_EQ(zeCommandListAppendWaitOnEvents(held, 1, &never), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListAppendWaitOnEvents(list, 1, &never), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
+  ze_command_queue_handle_t on = queue();
+  const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  ze_fence_handle_t fence = nullptr;
+  ASSERT_EQ(zeFenceCreate(on, &desc, &fence), ZE_RESULT_SUCCESS);
+  execute(on, list, fence);
+  EXPECT_EQ(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+
+  std::vector<std::future<ze_result_t>> waiters;
+  const auto wait = [&](auto call) { waiters.push_back(std::async(std::launch::async, call)); };
+  wait([&] { return zeEventHostSynchronize(never, forever); });
+  wait([&] { return zeFenceHostSynchronize(fence, forever); });
+  wait([&] { return zeCommandQueueSynchronize(on, forever); });
+  wait([&] { return zeCommandListHostSynchronize(held, forever); });
+  auto* data = shared_memory<uint32_t>(2);
+  ASSERT_EQ(copy(immediate_list(), &data[0], &data[1]), ZE_RESULT_SUCCESS);  // the last straw
+  for (auto& each : waiters) EXPECT_EQ(each.get(), ZE_RESULT_ERROR_DEVICE_LOST);
+
+  EXPECT_EQ(zeFenceQueryStatus(fence), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeFenceDestroy(fence), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(fault, device_memory_runs_out_at_the_given_allocation) {
   ASSERT_NO_FATAL_FAILURE(start("out-of-device-memory:at=2"));
   const ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -132,6 +180,7 @@ TEST_F(fault, host_memory_runs_out_for_objects_and_allocations) {
   desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
   ze_event_handle_t event = nullptr;
   EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  shared_memory<uint32_t>(2);  // of which there is enough
   const ze_host_mem_alloc_desc_t host_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
   void* memory = nullptr;
   EXPECT_EQ(zeMemAllocHost(context_, &host_desc, 64, 0, &memory),
@@ -141,13 +190,15 @@ TEST_F(fault, host_memory_runs_out_for_objects_and_allocations) {
 TEST_F(fault, creating_an_event_fails_from_the_given_one_on) {
   ASSERT_NO_FATAL_FAILURE(start("event-create-fails:at=2"));
   ze_event_pool_handle_t made = pool(3);
-  event_of(made, 0);
+  ze_event_handle_t first = event_of(made, 0);
   ze_event_desc_t desc = {};
   desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
   desc.index = 1;
   ze_event_handle_t event = nullptr;
   EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
   EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  EXPECT_EQ(zeEventHostSignal(first), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(first), ZE_RESULT_SUCCESS);
 }
 
 class handle_reuse : public fault {
@@ -162,6 +213,8 @@ class handle_reuse : public fault {
       ze_event_handle_t event = nullptr;
       EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_SUCCESS);
       EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+      EXPECT_EQ(zeEventHostSignal(event), ZE_RESULT_SUCCESS);
+      EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_SUCCESS);
       seen.insert(event);
       EXPECT_EQ(zeEventDestroy(event), ZE_RESULT_SUCCESS);
     }
@@ -228,6 +281,9 @@ TEST_F(timestamp_fault, timestamps_stay_those_of_the_first_use) {
   const auto second = time_a_copy(list, timed);
   EXPECT_EQ(first.global.kernelStart, second.global.kernelStart);
   EXPECT_EQ(first.global.kernelEnd, second.global.kernelEnd);
+  ze_event_handle_t other =
+      regular_event(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  EXPECT_GE(time_a_copy(list, other).global.kernelStart, first.global.kernelEnd);
 }
 
 TEST_F(timestamp_fault, clock_wraps_soon_after_the_start) {
@@ -257,6 +313,51 @@ TEST_F(timestamp_fault, slow_engine_stretches_what_commands_take) {
   const std::chrono::nanoseconds took(times.global.kernelEnd - times.global.kernelStart);
   EXPECT_GT(took, one_copy);
 }
+
+// While a fault has not struck, or is of no matter to a program, everything is as ever.
+class in_spite_of_a_fault : public fault, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(in_spite_of_a_fault, events_lists_queues_fences_and_memory_are_right) {
+  ASSERT_NO_FATAL_FAILURE(start(GetParam()));
+  constexpr uint32_t links = 8;
+  auto* data = shared_memory<uint32_t>(2 * links);
+  data[0] = 99;
+  // From link to link on an immediate list that is not in-order, then on a regular one.
+  ze_command_list_handle_t immediate = immediate_list(), regular = regular_list();
+  ze_event_pool_handle_t events = pool(2 * links);
+  ze_event_handle_t last = nullptr;
+  for (uint32_t i = 1; i < 2 * links; ++i) {
+    ze_event_handle_t next = event_of(events, i);
+    const std::vector<ze_event_handle_t> waits(last != nullptr ? 1 : 0, last);
+    ASSERT_EQ(copy(i < links ? immediate : regular, &data[i], &data[i - 1], next, waits),
+              ZE_RESULT_SUCCESS);
+    last = next;
+  }
+  ASSERT_EQ(zeCommandListClose(regular), ZE_RESULT_SUCCESS);
+  ze_command_queue_handle_t on = queue();
+  const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  ze_fence_handle_t fence = nullptr;
+  ASSERT_EQ(zeFenceCreate(on, &desc, &fence), ZE_RESULT_SUCCESS);
+  execute(on, regular, fence);
+  EXPECT_EQ(zeFenceHostSynchronize(fence, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeFenceQueryStatus(fence), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(last), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListHostSynchronize(immediate, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandQueueSynchronize(on, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(data[2 * links - 1], 99u);
+  EXPECT_EQ(zeEventHostReset(last), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(last), ZE_RESULT_NOT_READY);
+  EXPECT_EQ(zeFenceDestroy(fence), ZE_RESULT_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, in_spite_of_a_fault,
+                         ::testing::Values("append-blocks-on-host-event", "completion-lost",
+                                           "device-lost", "event-create-fails:100", "handle-reuse",
+                                           "handle-reuse:0", "ipc-open-fails", "ipc-owner-dies:0",
+                                           "out-of-device-memory:100", "out-of-host-memory:100",
+                                           "query-blocks-behind-barrier", "query-blocks-while-busy",
+                                           "query-slow:1", "slow-engine",
+                                           "timestamp-stale-after-reset", "timestamp-wrap"));
 
 }  // namespace
 }  // namespace zevent::driver::test
