@@ -7,6 +7,7 @@
 
 #include "driver/in_order_counter.hpp"
 #include "driver/object.hpp"
+#include "driver/submission_order.hpp"
 #include "driver/sync_cell.hpp"
 
 namespace zevent::driver {
@@ -86,7 +87,7 @@ class command {
 
   // Set by the stream that the command is submitted to.
   uint64_t number_ = 0;
-  uint64_t ticket_ = 0;  // see submission_order.hpp
+  submission_order::turn turn_;
   command* next_ = nullptr;
 };
 

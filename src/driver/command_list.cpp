@@ -70,8 +70,7 @@ ze_result_t command_list::create_immediate(context& owner, device& target,
   if ((desc.flags & ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT) != 0) {
     made->list_flags_ |= ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT;
   }
-  const auto kind = in_order ? stream::kind::in_order_list : stream::kind::list;
-  made->stream_ = stream::create(owner, target, kind, desc);
+  made->stream_ = stream::create(owner, target, in_order, desc);
   *out = made;
   return ZE_RESULT_SUCCESS;
 }

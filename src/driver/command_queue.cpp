@@ -27,9 +27,7 @@ class fence_command final : public command {
 }  // namespace
 
 command_queue::command_queue(context& owner, device& target, const ze_command_queue_desc_t& desc)
-    : context_(&owner),
-      desc_(desc),
-      stream_(stream::create(owner, target, stream::kind::queue, desc)) {}
+    : context_(&owner), desc_(desc), stream_(stream::create(owner, target, false, desc)) {}
 
 ze_result_t command_queue::create(context& owner, device& target,
                                   const ze_command_queue_desc_t& desc, command_queue** out) {

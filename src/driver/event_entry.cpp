@@ -172,6 +172,8 @@ ze_result_t zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout) {
 }
 
 ze_result_t zeEventQueryStatus(ze_event_handle_t hEvent) noexcept {
+  // The exported function has looked already.
+  if (hEvent == nullptr) __builtin_unreachable();
   return with<event>(hEvent, [](event& target) { return target.query(); });
 }
 

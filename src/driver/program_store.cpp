@@ -76,9 +76,20 @@ void remove_unused(const fs::path& programs) {
   }
 }
 
+// Empty when it cannot be read.
+std::string bytes_of_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  if (size <= 0) return {};
+  std::string bytes(static_cast<size_t>(size), '\0');
+  file.seekg(0);
+  file.read(bytes.data(), size);
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
 std::string hash_of_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string bytes = bytes_of_file(path);
   return hex(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
@@ -136,8 +147,7 @@ bool program_store::has(std::string_view file) const {
 }
 
 std::string program_store::read(std::string_view file) const {
-  std::ifstream stream(folder_ / file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return bytes_of_file(folder_ / file);
 }
 
 result<void> program_store::write(std::string_view file, std::string_view bytes) const {

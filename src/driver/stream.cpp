@@ -59,23 +59,22 @@ void sleep_ns(uint64_t time_ns) {
 
 }  // namespace
 
-ref<stream> stream::create(context& owner, device& target, kind of,
+ref<stream> stream::create(context& owner, device& target, bool in_order,
                            const ze_command_queue_desc_t& desc) {
-  return ref<stream>::adopt(new stream(owner, target, of, desc));
+  return ref<stream>::adopt(new stream(owner, target, in_order, desc));
 }
 
-stream::stream(context& owner, device& target, kind of, const ze_command_queue_desc_t& desc)
+stream::stream(context& owner, device& target, bool in_order, const ze_command_queue_desc_t& desc)
     : context_(&owner),
       target_(target),
-      in_order_(of == kind::in_order_list),
+      in_order_(in_order),
       priority_(desc.priority),
       index_(next_stream_index()),
       progress_(in_order_counter::create()),
       order_(make_order(index_)),
       siblings_(has_chaos() ? nullptr : &target.order_of(desc.ordinal, desc.index)),
       generation_(fork_generation()) {
-  turn_.who = this;
-  turn_.is_queue = of == kind::queue;
+  place_in_order_.who = this;
   stream_registry& registry = stream_registry::instance();
   const std::lock_guard lock(registry.mutex);
   registry.streams.insert(this);
@@ -136,9 +135,9 @@ uint64_t stream::submit(std::unique_ptr<command> work) {
     const std::lock_guard lock(mutex_);
     number = submitted_.load(std::memory_order_relaxed) + 1;
     work->number_ = number;
-    work->ticket_ = siblings_ != nullptr ? siblings_->next_ticket() : 0;
+    if (siblings_ != nullptr) work->turn_ = siblings_->next_turn();
     was_idle = std::exchange(is_idle_, false);
-    if (was_idle) enter_order(work->ticket_);
+    if (was_idle) enter_order(work->turn_);
     inbox_.push(std::move(work));
     submitted_.store(number, std::memory_order_release);
   }
@@ -179,15 +178,15 @@ void stream::abandon() {
   ipc_export::tell_loss(*context_);
 }
 
-void stream::enter_order(uint64_t ticket) {
+void stream::enter_order(const submission_order::turn& first) {
   if (siblings_ == nullptr || is_in_order_of_siblings_) return;
-  siblings_->enter(turn_, ticket);
+  siblings_->enter(place_in_order_, first);
   is_in_order_of_siblings_ = true;
 }
 
 void stream::leave_order() {
   if (!is_in_order_of_siblings_) return;
-  siblings_->leave(turn_);
+  siblings_->leave(place_in_order_);
   is_in_order_of_siblings_ = false;
 }
 
@@ -264,8 +263,8 @@ stream::blocked_on stream::next_obstacle() const {
 void stream::start_next() {
   command* head = pending_.front();
   if (siblings_ != nullptr) {
-    enter_order(head->ticket_);
-    siblings_->take_turn(turn_, head->ticket_);
+    enter_order(head->turn_);
+    siblings_->take_turn(place_in_order_, head->turn_);
   }
   batch* group = head->is_batch_ ? static_cast<batch*>(head) : nullptr;
   if (group == nullptr) {

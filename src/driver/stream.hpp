@@ -25,8 +25,7 @@ class batch;
 // waits for an event); only a scheduled stream uses a thread, and only one at a time.
 class stream {
  public:
-  enum class kind : uint8_t { queue, in_order_list, list };
-  static ref<stream> create(context& owner, device& target, kind of,
+  static ref<stream> create(context& owner, device& target, bool in_order,
                             const ze_command_queue_desc_t& desc);
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -69,7 +68,7 @@ class stream {
     batch* group;                    // null: on its own
   };
 
-  stream(context& owner, device& target, kind of, const ze_command_queue_desc_t& desc);
+  stream(context& owner, device& target, bool in_order, const ze_command_queue_desc_t& desc);
   ~stream();
 
   // What stands in the way of the next command.
@@ -86,7 +85,7 @@ class stream {
   void start_next();
   void complete_one();
   void complete_at(size_t position);
-  void enter_order(uint64_t ticket);
+  void enter_order(const submission_order::turn& first);
   void leave_order();
   bool wait_for_more(bool whatever_comes);
   bool has_more();
@@ -121,7 +120,7 @@ class stream {
   std::unique_ptr<completion_order> order_;
 
   submission_order* const siblings_;  // null: no order is kept among them
-  submission_order::place turn_;
+  submission_order::place place_in_order_;
   bool is_in_order_of_siblings_ = false;  // of whoever makes the stream busy, then of who runs it
 
   parking_lot::place place_;

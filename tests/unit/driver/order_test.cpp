@@ -71,6 +71,23 @@ TEST_F(order, a_queue_and_a_list_of_one_index_finish_in_the_order_of_submission)
   }
 }
 
+TEST_F(order, immediate_lists_of_one_index_finish_in_the_order_of_submission) {
+  constexpr size_t many = size_t{1} << 16;
+  constexpr uint32_t count = 8;
+  std::vector<ze_command_list_handle_t> lists;
+  for (uint32_t i = 0; i < count; ++i) lists.push_back(in_order_list());
+  auto* numbers = shared_memory<uint32_t>(many * count);
+  for (uint32_t round = 1; round <= 10; ++round) {
+    for (uint32_t i = 0; i < count; ++i) {
+      ASSERT_EQ(zeCommandListAppendMemoryFill(lists[i], numbers + many * i, &round, sizeof round,
+                                              many * sizeof round, nullptr, 0, nullptr),
+                ZE_RESULT_SUCCESS);
+    }
+    ASSERT_EQ(zeCommandListHostSynchronize(lists.back(), forever), ZE_RESULT_SUCCESS);
+    for (uint32_t i = 1; i <= count; ++i) ASSERT_EQ(numbers[many * i - 1], round);
+  }
+}
+
 TEST_F(order, what_was_submitted_earlier_may_wait_for_what_comes_later) {
   const auto earlier = in_order_list();
   const auto later = regular_list();
