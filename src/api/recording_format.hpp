@@ -8,7 +8,7 @@
 // time, at a file of a process that runs, ended, crashed or was killed.
 //
 //     file     ┌──────────────┬──────────────┬──────────────┬──────────────┬─ ─ ─
-//              │ file_header  │ segment      │ segment      │ (not used    │
+//              │ file_header  │ segment      │ packed area  │ (not used    │
 //              │ 4096 bytes   │              │              │  yet: zeros) │
 //              └──────────────┴──────────────┴──────────────┴──────────────┴─ ─ ─
 //     segment  ┌────────────────┬────────┬────────┬────────┬─ ─ ─────────────────┐
@@ -18,14 +18,45 @@
 //     record   │ size 4 │ detail 2 │kind 1│flags 1│ start 8  │ returned 8 │ inputs (call codec)  │
 //              └────────┴──────────┴──────┴───────┴──────────┴────────────┴──────────────────────┘
 //              0        4          6      7       8          16           24                  size
+//     packed   ┌────────────────┬──────────────┬─────────────┬─────────┬─────────┬─ ─ ─┬──────┐
+//     area     │ segment_header │ block_header │ words, and  │ trailer │ block_… │     │ zeros│
+//              │                │ 16 bytes     │ records     │ 8 bytes │         │     │      │
+//              └────────────────┴──────────────┴─────────────┴─────────┴─────────┴─ ─ ─┴──────┘
+//     word     ┌───────────────┬───────────────────────┬──────────────────────┐
+//              │ 10: template  │ 27: later than before │ 27: returned, lower  │
+//              └───────────────┴───────────────────────┴──────────────────────┘
+//              bit 0           10                      37                     63
 //
 // Segments begin at header_bytes and lie at multiples of segment_unit_bytes from there. A segment
-// is one unit or several in a row (segment_header::bytes). A unit that does not start with
-// segment_magic is not in use (yet): go on with the next unit. The file ends at any byte; a segment
+// is one unit or several in a row (segment_header::bytes). A unit that does not start with a magic
+// of these is not in use (yet): go on with the next unit. The file ends at any byte; a segment
 // that it cuts is read as far as it goes.
 //
-// Records begin behind the segment header, each at a multiple of 8 from the file's start. `size` is
-// the exact count of bytes of the record, its first 8 included; the next record is at the next
+// A segment of one unit that is full, and all of whose calls have returned, is packed: the same
+// records, in fewer bytes, are written as a block into a packed area, and the segment is used
+// again, under a new position. So a long recording goes through a few segments that stay in
+// memory, and what it writes to the disk is small. Until the block is whole the segment is as it
+// was: `trailer`, written last, is the complement of the block's position. A position that has
+// both a whole block and a segment is the trace of a death between the two: they are the same, and
+// one of them counts. To read while the recorder writes: copy the segments first, and take a copy
+// whose magic and position are the same before and after; then read the packed areas.
+//
+// A block is a row of words of 8 bytes. In its lowest 10 bits a word names a template: the record
+// is a call that is like the template but for its times. The next 27 bits are by how many ticks it
+// started later than the call before it in the block, the last 27 bits are the lower half of its
+// `returned`. A word whose lowest 10 bits are 0 stands before a record as it was in the segment, in
+// whole multiples of 8 bytes; where its next 10 bits are not 0, this record, a call of at most
+// largest_template_bytes, is from here on the template of that number. A thread record takes all
+// templates away and sets the start before to 0: each stretch can be read by itself.
+//
+// A position is how records refer to others (completion_record::call): the place that a record has
+// in its segment, counted from segment_header::position. No two segments have the same.
+//
+// Version 1 had no packed areas, and segments (first_segment_magic) whose positions are their
+// places in the file.
+//
+// Records begin behind the segment header, each at a multiple of 8 from the segment's start. `size`
+// is the exact count of bytes of the record, its first 8 included; the next record is at the next
 // multiple of 8. A size of 0 ends the segment. Bytes that were never written are zero.
 //
 // The two phases of a call, and why a reader never sees garbage:
@@ -57,9 +88,12 @@
 
 namespace zevent::recording {
 
-inline constexpr uint64_t file_magic = 0x0a'57'41'52'56'45'5a'89;     // "\x89ZEVRAW\n"
-inline constexpr uint64_t segment_magic = 0x31'47'45'53'56'45'5a'8a;  // "\x8aZEVSEG1"
-inline constexpr uint32_t format_version = 1;
+inline constexpr uint64_t file_magic = 0x0a'57'41'52'56'45'5a'89;           // "\x89ZEVRAW\n"
+inline constexpr uint64_t segment_magic = 0x32'47'45'53'56'45'5a'8a;        // "\x8aZEVSEG2"
+inline constexpr uint64_t first_segment_magic = 0x31'47'45'53'56'45'5a'8a;  // "\x8aZEVSEG1"
+inline constexpr uint64_t packed_area_magic = 0x31'4b'41'50'56'45'5a'8a;    // "\x8aZEVPAK1"
+inline constexpr uint32_t format_version = 2;
+inline constexpr uint32_t first_format_version = 1;
 inline constexpr char parts_suffix[] = ".parts";
 inline constexpr char part_suffix[] = ".part";
 
@@ -107,10 +141,43 @@ static_assert(sizeof(file_header) == 4096 && offsetof(file_header, schema) == 80
               offsetof(file_header, host) == 96);
 
 struct segment_header {
-  uint64_t magic;  // stored last, release
-  uint64_t bytes;  // whole segment, a multiple of the unit
+  uint64_t magic;     // stored last, release
+  uint64_t bytes;     // whole segment, a multiple of the unit
+  uint64_t position;  // of this header; 0: not used again, and nothing refers to its records
 };
-static_assert(sizeof(segment_header) == 16);
+static_assert(sizeof(segment_header) == 24);
+
+struct first_segment_header {
+  uint64_t magic;
+  uint64_t bytes;
+};
+static_assert(sizeof(first_segment_header) == 16);
+
+// Of a packed segment. The trailer, 8 bytes, is behind the packed bytes.
+struct block_header {
+  uint64_t position;      // the segment's; 0 ends the area
+  uint64_t packed_bytes;  // a multiple of 8
+};
+static_assert(sizeof(block_header) == 16);
+
+constexpr uint64_t block_trailer(uint64_t position) {
+  return ~position;
+}
+
+inline constexpr unsigned template_bits = 10;
+inline constexpr unsigned packed_time_bits = 27;
+inline constexpr uint64_t template_count = uint64_t{1} << template_bits;  // number 0 is none
+inline constexpr uint64_t packed_time_limit = uint64_t{1} << packed_time_bits;
+inline constexpr uint64_t largest_template_bytes = 512;
+
+// The word for a call that is like a template.
+constexpr uint64_t like_template(uint64_t number, uint64_t later_ticks, uint64_t returned_low) {
+  return number | later_ticks << template_bits | returned_low << (template_bits + packed_time_bits);
+}
+// The word before a record that is there as it was.
+constexpr uint64_t whole_record(uint64_t becomes_template) {
+  return becomes_template << template_bits;
+}
 
 enum class record_kind : uint8_t {
   call = 1,
@@ -161,7 +228,7 @@ constexpr uint64_t returned_word(uint32_t result, uint64_t duration_ticks) {
 // none where there is nothing to say. The outputs follow, in the format of api/call_codec.hpp.
 struct completion_record {
   record_header header;
-  uint64_t call;  // where in the file the call_record is
+  uint64_t call;  // the position of the call_record
   uint64_t end;   // ticks
 };
 static_assert(sizeof(completion_record) == 24);
@@ -202,7 +269,7 @@ enum memory_flag : uint8_t {
 // was never written by the host.
 struct memory_record {
   record_header header;
-  uint64_t call;     // where in the file the call_record is
+  uint64_t call;     // the position of the call_record
   uint64_t address;  // as the program sees it
   uint64_t bytes;
   blob_hash content;  // of exactly these bytes
@@ -240,7 +307,7 @@ static_assert(sizeof(counter_record) == 16);
 // `collected` are between which they lie. `detail` is the device's number.
 struct device_time_record {
   record_header header;
-  uint64_t call;       // where in the file the call_record is that appended the command
+  uint64_t call;       // the position of the call_record that appended the command
   uint64_t execution;  // likewise, that gave it to the device: the same, or the list's execution
   uint64_t start;      // device timestamps
   uint64_t end;

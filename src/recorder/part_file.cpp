@@ -10,10 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
@@ -30,8 +28,8 @@ using recording::file_header;
 using recording::part_state;
 using recording::segment_header;
 
-constexpr uint64_t largest_chunk_bytes = 64 * segment_unit_bytes;
-constexpr size_t segments_kept_ready = 4;
+constexpr uint64_t largest_chunk_bytes = 16 * segment_unit_bytes;
+constexpr uint64_t area_bytes = 4 * segment_unit_bytes;
 constexpr mode_t private_file = 0600;
 constexpr mode_t private_folder = 0700;
 
@@ -176,9 +174,8 @@ std::optional<mapped_segment> part_file::cut_segment(uint64_t bytes) {
   }
   chunk& last = chunks_.back();
   const mapped_segment segment{last.begin + last.given_bytes, last.file_offset + last.given_bytes,
-                               bytes};
+                               bytes, new_position(bytes)};
   last.given_bytes += bytes;
-  ++last.live_segments;
   return segment;
 }
 
@@ -186,12 +183,9 @@ std::optional<mapped_segment> part_file::take_segment(uint64_t least_bytes) {
   if (stopped()) return std::nullopt;
   const uint64_t bytes = whole_units(least_bytes);
   std::unique_lock lock(mutex_);
-  if (++segments_taken_ == 3) start_helper();
-  if (bytes == segment_unit_bytes && !ready_.empty()) {
-    const mapped_segment segment = ready_.front();
-    ready_.erase(ready_.begin());
-    lock.unlock();
-    segment_was_taken_.notify_one();
+  if (bytes == segment_unit_bytes && !free_segments_.empty()) {
+    const mapped_segment segment = free_segments_.back();
+    free_segments_.pop_back();
     return segment;
   }
   const auto segment = cut_segment(bytes);
@@ -201,17 +195,67 @@ std::optional<mapped_segment> part_file::take_segment(uint64_t least_bytes) {
   return std::nullopt;
 }
 
-void part_file::release_segment(const mapped_segment& segment) {
+void part_file::give_back(const mapped_segment& segment) {
   const std::lock_guard lock(mutex_);
-  const auto owner = std::find_if(chunks_.begin(), chunks_.end(), [&](const chunk& c) {
-    return segment.begin >= c.begin && segment.begin < c.begin + c.bytes;
-  });
-  ZEVENT_INVARIANT(owner != chunks_.end());
-  --owner->live_segments;
-  if (owner->live_segments == 0 && owner->given_bytes == owner->bytes) {
-    munmap(owner->begin, owner->bytes);
-    chunks_.erase(owner);
+  if (segment.bytes == segment_unit_bytes) {
+    free_segments_.push_back(segment);
+    return;
   }
+  // A larger one has a mapping of its own.
+  const auto owner = std::find_if(chunks_.begin(), chunks_.end(),
+                                  [&](const chunk& c) { return segment.begin == c.begin; });
+  ZEVENT_INVARIANT(owner != chunks_.end() && owner->bytes == segment.bytes);
+  munmap(owner->begin, owner->bytes);
+  chunks_.erase(owner);
+}
+
+void part_file::renew(mapped_segment& segment) {
+  auto* header = reinterpret_cast<segment_header*>(segment.begin);
+  // The magic goes before anything else does: a segment without one holds nothing. The fence keeps
+  // it so for a reader of the file, and in the order of the stores of a thread that is killed.
+  std::atomic_ref(header->magic).store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::memset(segment.begin, 0, segment.bytes);
+  segment.position = new_position(segment.bytes);
+}
+
+// Gives an area with room for the block: one that was left, or a new one.
+bool part_file::begin_area(packed_area& area, uint64_t block_bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto left = std::find_if(
+      free_areas_.begin(), free_areas_.end(),
+      [&](const packed_area& each) { return each.bytes - each.used_bytes >= block_bytes; });
+  if (left != free_areas_.end()) {
+    area = *left;
+    free_areas_.erase(left);
+    return true;
+  }
+  const segment_header header{
+      recording::packed_area_magic,
+      std::max(area_bytes, whole_units(sizeof(segment_header) + block_bytes)), 0};
+  if (!allocate(file_bytes_, header.bytes) ||
+      !write_all(file_bytes_, std::as_bytes(std::span(&header, 1))))
+    return false;
+  area = {file_bytes_, header.bytes, sizeof(header)};
+  file_bytes_ += header.bytes;
+  return true;
+}
+
+bool part_file::write_block(packed_area& area, std::span<const std::byte> block) {
+  if (stopped()) return false;
+  if ((area.bytes - area.used_bytes >= block.size() || begin_area(area, block.size())) &&
+      write_all(area.file_offset + area.used_bytes, block)) {
+    area.used_bytes += block.size();
+    return true;
+  }
+  stop("the recording cannot grow", errno);
+  return false;
+}
+
+void part_file::give_back(const packed_area& area) {
+  if (area.bytes == area.used_bytes) return;
+  const std::lock_guard lock(mutex_);
+  free_areas_.push_back(area);
 }
 
 bool part_file::write_all(uint64_t offset, std::span<const std::byte> bytes) {
@@ -231,7 +275,7 @@ bool part_file::write_large_blob(const recording::thread_record& owner,
   if (stopped()) return false;
   const segment_header segment{
       recording::segment_magic,
-      whole_units(sizeof(segment_header) + sizeof(owner) + sizeof(blob) + content.size())};
+      whole_units(sizeof(segment_header) + sizeof(owner) + sizeof(blob) + content.size()), 0};
   uint64_t offset = 0;
   bool written = false;
   {
@@ -277,36 +321,6 @@ void part_file::abandon_in_child() {
   mmap(header_, sizeof(file_header), PROT_READ | PROT_WRITE,
        MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ::close(file_);
-}
-
-void part_file::start_helper() {
-  // The program's signals are none of the helper's business.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([this] { keep_segments_ready(); }).detach();
-  } catch (const std::system_error&) {
-    // Without a helper each thread prepares its own segments.
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-void part_file::keep_segments_ready() {
-  pthread_setname_np(pthread_self(), "zevent-record");
-  std::unique_lock lock(mutex_);
-  while (!stopped()) {
-    if (ready_.size() >= segments_kept_ready) {
-      segment_was_taken_.wait(lock);
-      continue;
-    }
-    const auto segment = cut_segment(segment_unit_bytes);
-    lock.unlock();
-    // A failure here is not the end: the thread that needs the segment will find out.
-    if (!segment || !fault_in(*segment)) return;
-    lock.lock();
-    ready_.push_back(*segment);
-  }
 }
 
 }  // namespace zevent::recorder

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -22,15 +21,25 @@ struct mapped_segment {
   std::byte* begin = nullptr;  // the segment_header
   uint64_t file_offset = 0;
   uint64_t bytes = 0;
+  uint64_t position = 0;  // of its header, as long as it is not used again
 };
 
-// The file of one process, mapped piece by piece as it grows.
+// A place for the packed blocks of one thread.
+struct packed_area {
+  uint64_t file_offset = 0;
+  uint64_t bytes = 0;
+  uint64_t used_bytes = 0;
+};
+
+// The file of one process: a few segments that are mapped and used again and again, and what was
+// packed from them.
 //
-// The file grows in chunks of many segments: space is allocated, then mapped. Every page of a
-// segment is faulted in before the segment is given out, for two reasons: a disk that is full is
-// found here, as an error code, and not by a SIGBUS in the program's thread; and the program's
-// threads take no page faults. From the third segment on a helper thread has the next ones
-// ready before they are asked for.
+// Every page of a segment is faulted in before the segment is given out for the first time, for two
+// reasons: a disk that is full is found here, as an error code, and not by a SIGBUS in the
+// program's thread; and the program's threads take no page faults. Making pages for a file takes
+// the kernel longer than it takes to fill them, and threads that make them for one file wait for
+// each other. So there are to be few: a full segment is packed, written to the file in one piece,
+// and used again.
 //
 // All functions may be called from any thread. The first failure stops the recording for good.
 class part_file {
@@ -43,8 +52,17 @@ class part_file {
   // stored. Nothing, once the recording has stopped.
   std::optional<mapped_segment> take_segment(uint64_t least_bytes = segment_unit_bytes);
 
-  // Takes back a segment to which nobody will write any more.
-  void release_segment(const mapped_segment& segment);
+  // Takes back a segment to which nobody will write any more. One of the usual size is used again:
+  // what it holds must have been packed.
+  void give_back(const mapped_segment& segment);
+
+  // Makes a segment of the usual size new: zeros, at a position of its own.
+  void renew(mapped_segment& segment);
+
+  // Writes a block into the thread's area, or into a new one. False once the recording has stopped.
+  bool write_block(packed_area& area, std::span<const std::byte> block);
+  // Takes back the area of a thread that ended.
+  void give_back(const packed_area& area);
 
   // Writes a blob into a segment of its own, through the descriptor: for large ones that is faster
   // than through memory. `owner` is the thread_record that stands before it. False once the
@@ -76,7 +94,6 @@ class part_file {
     uint64_t file_offset = 0;
     uint64_t bytes = 0;
     uint64_t given_bytes = 0;  // segments given out so far
-    uint64_t live_segments = 0;
   };
 
   part_file() = default;
@@ -86,8 +103,11 @@ class part_file {
   bool allocate(uint64_t offset, uint64_t bytes);
   bool fault_in(const mapped_segment& segment);
   bool write_all(uint64_t offset, std::span<const std::byte> bytes);
-  void start_helper();
-  void keep_segments_ready();
+  bool begin_area(packed_area& area, uint64_t block_bytes);
+  uint64_t new_position(uint64_t bytes) {
+    // relaxed: all that matters is that no two are the same.
+    return next_position_.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
   std::string path_;
   int file_ = -1;
@@ -95,15 +115,15 @@ class part_file {
   recording::file_header* header_ = nullptr;
   // release in stop(), acquire in stopped(): who sees it also sees why in the header.
   std::atomic<bool> stopped_{false};
+  std::atomic<uint64_t> next_position_{segment_unit_bytes};
 
   // Guards everything below.
   std::mutex mutex_;
-  std::condition_variable segment_was_taken_;
   uint64_t file_bytes_ = 0;
   uint64_t next_chunk_bytes_ = 4 * segment_unit_bytes;
   std::vector<chunk> chunks_;
-  std::vector<mapped_segment> ready_;
-  uint64_t segments_taken_ = 0;
+  std::vector<mapped_segment> free_segments_;  // new ones
+  std::vector<packed_area> free_areas_;
 };
 
 }  // namespace zevent::recorder

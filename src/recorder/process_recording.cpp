@@ -27,9 +27,6 @@ namespace {
 
 using recording::record_kind;
 
-// A segment with less room than this is not worth handing on.
-constexpr uint64_t least_left_bytes = 4096;
-
 // The first calibration comes soon, so that a short recording has a second point too.
 constexpr uint64_t first_calibrations_per_second = 100;
 
@@ -207,13 +204,9 @@ void process_recording::end_thread(void* ended) {
 }
 
 void process_recording::end(recorded_thread& thread) {
-  const mapped_segment segment = thread.segment;
-  const uint64_t used_bytes = this_thread_log.detach();
-  if (segment.bytes - used_bytes >= least_left_bytes) {
+  if (const auto left = this_thread_log.detach()) {
     const std::lock_guard lock(mutex_);
-    left_segments_.push_back({segment, used_bytes});
-  } else {
-    part_->release_segment(segment);
+    left_segments_.push_back(*left);
   }
   delete &thread;
 }

@@ -52,10 +52,6 @@ class process_recording {
 
  private:
   friend bool begin_thread(thread_log& log);
-  struct left_segment {
-    mapped_segment segment;
-    uint64_t used_bytes;
-  };
   struct blob_hash_value {
     size_t operator()(const recording::blob_hash& hash) const noexcept;
   };

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "recorder/process_recording.hpp"
@@ -20,6 +21,9 @@ thread_local constinit thread_log this_thread_log;
 namespace {
 
 constexpr uint64_t segment_overhead_bytes = sizeof(segment_header) + sizeof(thread_record);
+
+// A segment with less room than this is not worth handing on.
+constexpr uint64_t least_left_bytes = 4096;
 
 // Larger blobs go into segments of their own.
 constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;  // four fit, and some calls
@@ -54,26 +58,54 @@ bool thread_log::make_room(uint64_t bytes, uint64_t now) {
 
 bool thread_log::next_segment(uint64_t record_bytes) {
   part_file& part = thread_->recording->part();
-  const auto next =
-      part.take_segment(recording::align_record(record_bytes) + segment_overhead_bytes);
+  const uint64_t bytes = recording::align_record(record_bytes) + segment_overhead_bytes;
+  if (open_calls_ == 0) retire(std::exchange(thread_->full_segments, {}));
+  const bool is_usual = bytes <= segment_unit_bytes && thread_->segment.bytes == segment_unit_bytes;
+  if (open_calls_ == 0 && is_usual) {
+    if (!write_packed(thread_->segment)) return false;
+    part.renew(thread_->segment);
+    enter_segment(thread_->segment, 0);
+    return true;
+  }
+  const auto next = part.take_segment(bytes);
   if (!next) return false;
   thread_->full_segments.push_back(thread_->segment);
-  if (open_calls_ == 0) {
-    for (const auto& full : thread_->full_segments) part.release_segment(full);
-    thread_->full_segments.clear();
-  }
   enter_segment(*next, 0);
   return true;
+}
+
+bool thread_log::write_packed(const mapped_segment& segment) {
+  part_file& part = thread_->recording->part();
+  if (part.stopped()) return false;
+  if (thread_->packer == nullptr) thread_->packer.reset(new (std::nothrow) segment_packer);
+  if (thread_->packer == nullptr) {
+    part.stop("there is no memory left", ENOMEM);
+    return false;
+  }
+  return part.write_block(thread_->area, thread_->packer->pack(segment));
+}
+
+// Segments to which nobody will write any more. One that cannot be packed stays where it is.
+void thread_log::retire(std::span<const mapped_segment> full) {
+  part_file& part = thread_->recording->part();
+  for (mapped_segment segment : full) {
+    if (segment.bytes == segment_unit_bytes) {
+      if (!write_packed(segment)) return;
+      part.renew(segment);
+    }
+    part.give_back(segment);
+  }
 }
 
 void thread_log::enter_segment(const mapped_segment& segment, uint64_t used_bytes) {
   thread_->segment = segment;
   segment_end_ = segment.begin + segment.bytes;
-  file_offset_minus_address_ = segment.file_offset - reinterpret_cast<uintptr_t>(segment.begin);
+  position_minus_address_ = segment.position - reinterpret_cast<uintptr_t>(segment.begin);
   if (used_bytes == 0) {
     auto* header = reinterpret_cast<segment_header*>(segment.begin);
     header->bytes = segment.bytes;
-    // release: a reader that sees the magic sees the size.
+    header->position = segment.position;
+    // release: a reader that sees the magic sees the size and the position.
     std::atomic_ref(header->magic).store(recording::segment_magic, std::memory_order_release);
     used_bytes = sizeof(segment_header);
   }
@@ -98,18 +130,22 @@ bool thread_log::attach(recorded_thread& thread, const mapped_segment* left, uin
   return true;
 }
 
-uint64_t thread_log::detach() {
-  for (const auto& full : thread_->full_segments) thread_->recording->part().release_segment(full);
-  thread_->full_segments.clear();
-  const auto used_bytes = static_cast<uint64_t>(cursor_ - thread_->segment.begin);
+std::optional<left_segment> thread_log::detach() {
+  const mapped_segment segment = thread_->segment;
+  const auto used_bytes = static_cast<uint64_t>(cursor_ - segment.begin);
+  const bool is_worth_leaving = segment.bytes - used_bytes >= least_left_bytes;
+  retire(std::exchange(thread_->full_segments, {}));
+  if (!is_worth_leaving) retire({&segment, 1});
+  thread_->recording->part().give_back(thread_->area);
   forget();
-  return used_bytes;
+  if (!is_worth_leaving) return std::nullopt;
+  return left_segment{segment, used_bytes};
 }
 
 void thread_log::forget() {
   cursor_ = limit_ = segment_end_ = nullptr;
   calibrate_at_ = 0;
-  file_offset_minus_address_ = 0;
+  position_minus_address_ = 0;
   open_calls_ = 0;
   in_slow_path_ = false;
   thread_ = nullptr;

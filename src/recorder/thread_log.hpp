@@ -3,11 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "api/recording_format.hpp"
 #include "recorder/part_file.hpp"
+#include "recorder/segment_packer.hpp"
 #include "recorder/tick_clock.hpp"
 
 namespace zevent::recorder {
@@ -23,6 +26,14 @@ struct recorded_thread {
   std::vector<std::byte> scratch;
   // Full ones that hold calls which have not returned.
   std::vector<mapped_segment> full_segments;
+  std::unique_ptr<segment_packer> packer;  // made when the first segment is full
+  packed_area area;
+};
+
+// A segment that a thread left, for another to go on with.
+struct left_segment {
+  mapped_segment segment;
+  uint64_t used_bytes = 0;
 };
 
 // What one thread writes: its place in its segment, and the records it puts there.
@@ -68,9 +79,9 @@ class thread_log {
   // Gives the room back; the record is zeros again.
   void cancel(std::byte* record, uint64_t touched_bytes);
 
-  // Where in the file a record is that was published last.
+  // By which other records refer to one that was published last.
   uint64_t position_of(const void* record) const {
-    return reinterpret_cast<uintptr_t>(record) + file_offset_minus_address_;
+    return reinterpret_cast<uintptr_t>(record) + position_minus_address_;
   }
 
   // A call whose record is published and that has not returned keeps its segment in memory.
@@ -86,8 +97,9 @@ class thread_log {
   // no room for it.
   bool attach(recorded_thread& thread, const mapped_segment* left, uint64_t used_bytes);
 
-  // Ends the stretch and gives full segments back. Returns how much of the last one is in use.
-  uint64_t detach();
+  // Ends the thread's part in the recording. Gives the segment that it was writing, and how much of
+  // it is in use; nothing, where that was given back.
+  std::optional<left_segment> detach();
 
   bool attached() const { return thread_ != nullptr; }
   recorded_thread& thread() { return *thread_; }
@@ -105,13 +117,15 @@ class thread_log {
   std::byte* reserve_slowly(uint64_t bytes, uint64_t now);
   bool make_room(uint64_t bytes, uint64_t now);
   bool next_segment(uint64_t record_bytes);
+  bool write_packed(const mapped_segment& segment);
+  void retire(std::span<const mapped_segment> full);
   void enter_segment(const mapped_segment& segment, uint64_t used_bytes);
 
   std::byte* cursor_ = nullptr;  // where the next record goes
   std::byte* limit_ = nullptr;   // segment_end_, or cursor_ while a record is filled in
   std::byte* segment_end_ = nullptr;
   uint64_t calibrate_at_ = 0;  // ticks
-  uint64_t file_offset_minus_address_ = 0;
+  uint64_t position_minus_address_ = 0;
   uint32_t open_calls_ = 0;
   bool in_slow_path_ = false;
   recorded_thread* thread_ = nullptr;

@@ -93,9 +93,8 @@ process_info describe_process(const recording_part& part) {
 // The calls of one thread on the axis of the run.
 class timed_calls {
  public:
-  timed_calls(const recording_part& part, const recorded_thread& thread, const tick_line& line,
-              uint32_t process)
-      : calls_(part, thread), line_(&line), process_(process), thread_(&thread) {
+  timed_calls(const recorded_thread& thread, const tick_line& line, uint32_t process)
+      : calls_(thread), line_(&line), process_(process), thread_(&thread) {
     advance();
   }
 
@@ -143,7 +142,7 @@ class packer {
   const pack_options& options_;
   std::vector<timed_calls> threads_;  // in the order of their first calls
   const run_clock* clock_ = nullptr;
-  // Of each process the calls that its device times speak of: place in the part, and number.
+  // Of each process the calls that its device times speak of: position in the part, and number.
   std::vector<std::vector<std::pair<uint64_t, std::optional<call_number>>>> timed_calls_;
   uint64_t run_start_ns_ = 0;
   uint64_t foreign_calls_ = 0;  // of functions that the model does not have
@@ -163,7 +162,7 @@ void packer::begin_threads(const run_clock& clock) {
   }
   for (uint32_t process = 0; process < parts_.size(); ++process) {
     for (const auto& thread : parts_[process]->threads()) {
-      timed_calls calls(*parts_[process], thread, clock.line_of(process), process);
+      timed_calls calls(thread, clock.line_of(process), process);
       if (!calls.at_end()) threads_.push_back(std::move(calls));
     }
   }
@@ -285,7 +284,7 @@ result<void> packer::write_call(trace_writer& out, const timed_calls& from, uint
   call each;
   each.number = call_number{report_.calls++};
   if (auto& timed = timed_calls_[from.process()]; !timed.empty())
-    if (auto* entry = entry_at(timed, recorded.offset)) entry->second = each.number;
+    if (auto* entry = entry_at(timed, recorded.position)) entry->second = each.number;
   each.start_ns = std::min(latest_time_ns, from.start_ns() - run_start_ns_);
   each.function = recorded.function;
   each.thread = thread;

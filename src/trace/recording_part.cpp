@@ -1,7 +1,9 @@
 #include "trace/recording_part.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <set>
 
 namespace zevent::trace {
 namespace {
@@ -60,29 +62,217 @@ uint64_t least_bytes(record_kind kind) {
   return sizeof(recording::record_header);
 }
 
+result<recording::file_header> read_header(std::span<const std::byte> file,
+                                           const std::string& name) {
+  if (file.size() < sizeof(recording::file_header) ||
+      load_acquire<uint64_t>(file) != recording::file_magic)
+    return fail("{} is not a part of a recording", name);
+  const auto header = copy_of<recording::file_header>(file);
+  if (header.version < recording::first_format_version ||
+      header.version > recording::format_version)
+    return fail("{} has recording format version {}; this zevent reads versions {} to {}", name,
+                header.version, recording::first_format_version, recording::format_version);
+  if (header.header_bytes < sizeof header || header.header_bytes % 8 != 0 ||
+      header.segment_unit_bytes < least_unit_bytes || header.segment_unit_bytes % 8 != 0)
+    return fail("{} has a damaged header", name);
+  return header;
+}
+
+// What is at a unit of the file.
+struct segment_place {
+  uint64_t offset = 0;
+  uint64_t magic = 0;
+  uint64_t position = 0;
+  std::span<const std::byte> bytes;  // the header included; as far as the file goes
+  bool damaged = false;
+  uint64_t header_bytes() const {
+    return magic == recording::first_segment_magic ? sizeof(recording::first_segment_header)
+                                                   : sizeof(recording::segment_header);
+  }
+  // One that its recorder may use again.
+  bool may_change(uint64_t unit_bytes) const {
+    return magic == recording::segment_magic && position != 0 && bytes.size() <= unit_bytes;
+  }
+};
+
+std::vector<segment_place> list_segments(std::span<const std::byte> file,
+                                         const recording::file_header& header) {
+  std::vector<segment_place> all;
+  const uint64_t unit = header.segment_unit_bytes;
+  uint64_t offset = header.header_bytes;
+  while (offset < file.size() && file.size() - offset >= sizeof(recording::segment_header)) {
+    uint64_t bytes = unit;
+    segment_place place{offset, load_acquire<uint64_t>(file.subspan(offset)), 0, {}};
+    if (place.magic == recording::segment_magic || place.magic == recording::first_segment_magic ||
+        place.magic == recording::packed_area_magic) {
+      const auto begin = copy_of<recording::segment_header>(file.subspan(offset));
+      place.damaged = begin.bytes == 0 || begin.bytes % unit != 0;
+      if (!place.damaged) bytes = begin.bytes;
+      place.position = place.magic == recording::first_segment_magic ? offset : begin.position;
+      place.bytes = file.subspan(offset, std::min(bytes, file.size() - offset));
+      all.push_back(place);
+    }
+    if (bytes >= file.size() - offset) break;
+    offset += bytes;
+  }
+  return all;
+}
+
+// A recorder that uses the segment again takes its magic away first, and gives it another position.
+constexpr int most_copy_attempts = 100;
+
+segment_copies copy_segments(std::span<const std::byte> file) {
+  segment_copies copies;
+  const auto header = read_header(file, "");
+  if (!header) return copies;
+  for (const auto& place : list_segments(file, *header)) {
+    if (!place.may_change(header->segment_unit_bytes)) continue;
+    const auto position_of = [&] {
+      const auto magic = load_acquire<uint64_t>(place.bytes);
+      const auto position = load_acquire<uint64_t>(
+          place.bytes.subspan(offsetof(recording::segment_header, position)));
+      return magic == recording::segment_magic ? position : 0;
+    };
+    for (int attempt = 0; attempt < most_copy_attempts; ++attempt) {
+      const uint64_t position = position_of();
+      auto copy = std::make_shared<std::vector<std::byte>>(place.bytes.begin(), place.bytes.end());
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (position == 0 || position != position_of()) continue;
+      copies[place.offset] = {position, std::move(copy)};
+      break;
+    }
+  }
+  return copies;
+}
+
+// A packed segment in an area. One that is not whole was being written when the process died, or
+// the file was cut.
+struct packed_block {
+  record_row row;
+  uint64_t segment_position = 0;
+  bool whole = false;
+};
+
+std::vector<packed_block> list_blocks(std::span<const std::byte> area) {
+  std::vector<packed_block> all;
+  auto rest = area.subspan(sizeof(recording::segment_header));
+  while (rest.size() >= sizeof(recording::block_header)) {
+    const auto header = copy_of<recording::block_header>(rest);
+    if (header.position == 0) break;
+    rest = rest.subspan(sizeof header);
+    const uint64_t bytes = std::min<uint64_t>(header.packed_bytes, rest.size());
+    packed_block block{
+        {rest.first(bytes), header.position + sizeof(recording::segment_header), true},
+        header.position};
+    rest = rest.subspan(bytes);
+    block.whole = header.packed_bytes == bytes && bytes % 8 == 0 &&
+                  rest.size() >= sizeof(uint64_t) &&
+                  copy_of<uint64_t>(rest) == recording::block_trailer(header.position);
+    all.push_back(block);
+    if (!block.whole) break;
+    rest = rest.subspan(sizeof(uint64_t));
+  }
+  return all;
+}
+
+std::optional<recorded_entry> record_at(std::span<const std::byte> bytes, uint64_t offset) {
+  if (offset >= bytes.size() || bytes.size() - offset < sizeof(recording::record_header))
+    return std::nullopt;
+  const auto rest = bytes.subspan(offset);
+  const auto size = load_acquire<uint32_t>(rest);
+  if (size < sizeof(recording::record_header) || size > rest.size()) return std::nullopt;
+  recorded_entry entry;
+  entry.header = copy_of<recording::record_header>(rest);
+  entry.header.size = size;
+  if (size < least_bytes(entry.header.kind)) return std::nullopt;
+  entry.bytes = rest.first(size);
+  if (entry.header.kind == record_kind::call) {
+    entry.start = copy_of<recording::call_record>(rest).start;
+    entry.returned =
+        load_acquire<uint64_t>(rest.subspan(offsetof(recording::call_record, returned)));
+  }
+  return entry;
+}
+
 }  // namespace
 
+record_cursor::record_cursor(const record_row& row) : row_(row), position_(row.position) {
+  if (row.packed) templates_.resize(recording::template_count);
+}
+
+std::optional<recorded_entry> record_cursor::next() {
+  auto entry = row_.packed ? next_packed() : record_at(row_.bytes, offset_);
+  if (!entry) return entry;
+  const uint64_t bytes = recording::align_record(entry->header.size);
+  if (!row_.packed) offset_ = std::min<uint64_t>(offset_ + bytes, row_.bytes.size());
+  entry->position = position_;
+  position_ += bytes;
+  return entry;
+}
+
+std::optional<recorded_entry> record_cursor::next_packed() {
+  constexpr uint64_t word_bytes = sizeof(uint64_t);
+  const uint64_t size = row_.bytes.size();
+  if (size - offset_ < word_bytes) return std::nullopt;
+  const auto word = copy_of<uint64_t>(row_.bytes.subspan(offset_));
+  if (const uint64_t number = word % recording::template_count; number != 0) {
+    if (templates_[number] == 0) return std::nullopt;
+    auto entry = record_at(row_.bytes, templates_[number]);
+    if (!entry) return entry;
+    last_start_ += word >> recording::template_bits & (recording::packed_time_limit - 1);
+    entry->start = last_start_;
+    entry->returned = (entry->returned & ~uint64_t{UINT32_MAX}) |
+                      word >> (recording::template_bits + recording::packed_time_bits);
+    offset_ += word_bytes;
+    return entry;
+  }
+  const uint64_t becomes = word >> recording::template_bits;
+  const auto entry = record_at(row_.bytes, offset_ + word_bytes);
+  if (!entry || becomes >= recording::template_count) return std::nullopt;
+  const uint64_t bytes = recording::align_record(entry->header.size);
+  if (entry->header.kind == record_kind::call) {
+    last_start_ = entry->start;
+    if (becomes != 0 && bytes <= recording::largest_template_bytes)
+      templates_[becomes] = offset_ + word_bytes;
+  } else if (entry->header.kind == record_kind::thread) {
+    std::fill(templates_.begin(), templates_.end(), 0);
+    last_start_ = 0;
+  }
+  offset_ = std::min(offset_ + word_bytes + bytes, size);
+  return entry;
+}
+
+bool record_cursor::at_end() const {
+  const auto rest = row_.bytes.subspan(offset_);
+  if (row_.packed) return rest.empty();
+  return rest.size() < sizeof(uint32_t) || load_acquire<uint32_t>(rest) == 0;
+}
+
+// The segments that may change are copied before the file is looked at as a whole: what the
+// recorder packs meanwhile is found in both, what it packed before is found there.
 result<recording_part> recording_part::open(const std::filesystem::path& path) {
+  auto first = map_file(path);
+  if (!first) return tl::unexpected(first.error());
+  auto copies = copy_segments(first->bytes);
   auto mapped = map_file(path);
   if (!mapped) return tl::unexpected(mapped.error());
-  return parse(std::move(*mapped), path.string());
+  return parse(std::move(*mapped), path.string(), std::move(copies));
 }
 
 result<recording_part> recording_part::parse(owned_bytes file, std::string name) {
+  auto copies = copy_segments(file.bytes);
+  return parse(std::move(file), std::move(name), std::move(copies));
+}
+
+result<recording_part> recording_part::parse(owned_bytes file, std::string name,
+                                             segment_copies copies) {
   recording_part part;
   part.file_ = std::move(file);
   part.name_ = std::move(name);
-  const auto bytes = part.file_.bytes;
-  if (bytes.size() < sizeof part.header_ || load_acquire<uint64_t>(bytes) != recording::file_magic)
-    return fail("{} is not a part of a recording", part.name_);
-  part.header_ = copy_of<recording::file_header>(bytes);
-  if (part.header_.version != recording::format_version)
-    return fail("{} has recording format version {}; this zevent reads version {}", part.name_,
-                part.header_.version, recording::format_version);
-  const auto unit = part.header_.segment_unit_bytes;
-  if (part.header_.header_bytes < sizeof part.header_ || part.header_.header_bytes % 8 != 0 ||
-      unit < least_unit_bytes || unit % 8 != 0)
-    return fail("{} has a damaged header", part.name_);
+  part.copies_ = std::move(copies);
+  const auto header = read_header(part.file_.bytes, part.name_);
+  if (!header) return tl::unexpected(header.error());
+  part.header_ = *header;
   part.walk_segments();
   return part;
 }
@@ -96,60 +286,58 @@ std::string recording_part::stop_reason() const {
 }
 
 void recording_part::walk_segments() {
-  const uint64_t size = file_.bytes.size();
-  const uint64_t unit = header_.segment_unit_bytes;
-  uint64_t offset = header_.header_bytes;
-  while (offset < size && size - offset >= sizeof(recording::segment_header)) {
-    uint64_t segment_bytes = unit;
-    if (load_acquire<uint64_t>(file_.bytes.subspan(offset)) == recording::segment_magic) {
-      const auto header = copy_of<recording::segment_header>(file_.bytes.subspan(offset));
-      if (header.bytes == 0 || header.bytes % unit != 0)
-        damage_.push_back(fmt::format("the segment at byte {} has a damaged header", offset));
-      else
-        segment_bytes = header.bytes;
-      walk_records(offset + sizeof header, offset + std::min(segment_bytes, size - offset));
+  const auto places = list_segments(file_.bytes, header_);
+  // What is there in two forms counts once: the whole block, else the segment, else what there is
+  // of a block.
+  std::set<uint64_t> in_blocks, in_segments;
+  for (const auto& [offset, copy] : copies_) in_segments.insert(copy.position);
+  for (const auto& place : places)
+    if (place.magic == recording::packed_area_magic)
+      for (const auto& block : list_blocks(place.bytes))
+        if (block.whole) in_blocks.insert(block.segment_position);
+
+  for (const auto& place : places) {
+    if (place.damaged)
+      damage_.push_back(fmt::format("the segment at byte {} has a damaged header", place.offset));
+    if (place.magic == recording::packed_area_magic) {
+      for (const auto& block : list_blocks(place.bytes))
+        if (block.whole || (!in_blocks.contains(block.segment_position) &&
+                            !in_segments.contains(block.segment_position)))
+          walk_records(block.row, place.offset);
+    } else if (place.may_change(header_.segment_unit_bytes)) {
+      const auto copy = copies_.find(place.offset);
+      if (copy != copies_.end() && !in_blocks.contains(copy->second.position))
+        walk_records({std::span(*copy->second.bytes).subspan(place.header_bytes()),
+                      copy->second.position + place.header_bytes(), false},
+                     place.offset);
+    } else {
+      walk_records(
+          {place.bytes.subspan(place.header_bytes()), place.position + place.header_bytes(), false},
+          place.offset);
     }
-    if (segment_bytes >= size - offset) break;
-    offset += segment_bytes;
   }
   for (auto& each : threads_)
     std::stable_sort(each.stretches.begin(), each.stretches.end(),
                      [](const stretch& a, const stretch& b) { return a.order < b.order; });
 }
 
-std::optional<recording_part::record> recording_part::record_at(uint64_t offset,
-                                                                uint64_t end) const {
-  if (offset >= end || end - offset < sizeof(recording::record_header)) return std::nullopt;
-  const auto rest = file_.bytes.subspan(offset, end - offset);
-  const auto size = load_acquire<uint32_t>(rest);
-  if (size < sizeof(recording::record_header) || size > rest.size()) return std::nullopt;
-  auto header = copy_of<recording::record_header>(rest);
-  header.size = size;
-  if (size < least_bytes(header.kind)) return std::nullopt;
-  return record{header, rest.first(size)};
-}
-
-void recording_part::walk_records(uint64_t begin, uint64_t end) {
+void recording_part::walk_records(const record_row& row, uint64_t place) {
   recorded_thread* owner = nullptr;
-  uint64_t offset = begin;
-  while (const auto each = record_at(offset, end)) {
-    const uint64_t next = recording::align_record(offset + each->header.size);
+  record_cursor cursor(row);
+  while (const auto each = cursor.next()) {
     if (each->header.kind == record_kind::thread) {
       const auto begins = copy_of<recording::thread_record>(each->bytes);
       owner = &thread_of(begins);
-      owner->stretches.push_back({begins.stretch, next, next});
+      owner->stretches.push_back({begins.stretch, cursor.rest()});
     } else if (owner != nullptr) {
-      owner->stretches.back().end = next;
       add_record(*each);
     } else {
-      damage_.push_back(fmt::format("the segment at byte {} belongs to no thread", begin));
+      damage_.push_back(fmt::format("the segment at byte {} belongs to no thread", place));
       return;
     }
-    offset = next;
   }
-  const bool ended_by_zero =
-      offset + sizeof(uint32_t) > end || load_acquire<uint32_t>(file_.bytes.subspan(offset)) == 0;
-  if (!ended_by_zero) damage_.push_back(fmt::format("the record at byte {} is damaged", offset));
+  if (!cursor.at_end())
+    damage_.push_back(fmt::format("a record of the segment at byte {} is damaged", place));
 }
 
 recorded_thread& recording_part::thread_of(const recording::thread_record& begins) {
@@ -161,7 +349,7 @@ recorded_thread& recording_part::thread_of(const recording::thread_record& begin
   return *found;
 }
 
-void recording_part::add_record(const record& each) {
+void recording_part::add_record(const recorded_entry& each) {
   switch (each.header.kind) {
     case record_kind::call:
       ++calls_;
@@ -196,12 +384,10 @@ void recording_part::add_record(const record& each) {
   }
 }
 
-recorded_calls::recorded_calls(const recording_part& part, const recorded_thread& thread)
-    : part_(&part), thread_(&thread) {
+recorded_calls::recorded_calls(const recorded_thread& thread) : thread_(&thread) {
   for (size_t i = 0; i < thread.stretches.size(); ++i)
-    stretch_at_.emplace_back(thread.stretches[i].begin, i);
+    stretch_at_.emplace_back(thread.stretches[i].records.position, i);
   std::sort(stretch_at_.begin(), stretch_at_.end());
-  if (!thread.stretches.empty()) offset_ = thread.stretches.front().begin;
 }
 
 std::optional<recorded_call> recorded_calls::next() {
@@ -226,46 +412,42 @@ bool recorded_calls::front_is_settled() const {
 
 // False at the end of the thread.
 bool recorded_calls::read_record() {
-  while (stretch_ < thread_->stretches.size()) {
-    const auto& current = thread_->stretches[stretch_];
-    if (const auto record = part_->record_at(offset_, current.end)) {
-      const uint64_t begin = offset_;
-      offset_ = recording::align_record(begin + record->header.size);
-      if (record->header.kind == record_kind::call) begin_call(*record, begin);
-      if (record->header.kind == record_kind::completion) complete_call(*record);
-      if (record->header.kind == record_kind::memory) add_memory(*record);
-      return true;
-    }
-    if (++stretch_ < thread_->stretches.size()) offset_ = thread_->stretches[stretch_].begin;
+  for (; stretch_ < thread_->stretches.size(); ++stretch_, cursor_.reset()) {
+    if (!cursor_) cursor_.emplace(thread_->stretches[stretch_].records);
+    const auto record = cursor_->next();
+    // The stretch of another thread may follow.
+    if (!record || record->header.kind == record_kind::thread) continue;
+    if (record->header.kind == record_kind::call) begin_call(*record);
+    if (record->header.kind == record_kind::completion) complete_call(*record);
+    if (record->header.kind == record_kind::memory) add_memory(*record);
+    return true;
   }
   return false;
 }
 
-void recorded_calls::begin_call(const recording_part::record& record, uint64_t offset) {
-  const auto raw = copy_of<recording::call_record>(record.bytes);
-  const auto returned =
-      load_acquire<uint64_t>(record.bytes.subspan(offsetof(recording::call_record, returned)));
+void recorded_calls::begin_call(const recorded_entry& record) {
+  const uint64_t returned = record.returned;
   const auto duration = static_cast<uint32_t>(returned);
   pending next;
   next.stretch = stretch_;
   next.end_known = duration != recording::duration_is_long;
   auto& call = next.call;
-  call.offset = offset;
+  call.position = record.position;
   call.function = record.header.detail;
   call.injected = (record.header.flags & recording::call_is_injected) != 0;
   call.returned = returned != 0;
   call.result = static_cast<uint32_t>(returned >> 32);
   // The clock of one thread does not go backwards; whoever merges threads relies on it.
-  call.start_ticks = last_start_ = std::max(raw.start, last_start_);
+  call.start_ticks = last_start_ = std::max(record.start, last_start_);
   call.end_ticks = call.start_ticks;
   if (next.end_known && duration != 0)
     call.end_ticks += std::min<uint64_t>(duration - 1, UINT64_MAX - call.start_ticks);
-  call.inputs = record.bytes.subspan(sizeof raw);
+  call.inputs = record.bytes.subspan(sizeof(recording::call_record));
   if (!call.injected) ++program_calls_pending_;
   pending_.push_back(std::move(next));
 }
 
-void recorded_calls::complete_call(const recording_part::record& record) {
+void recorded_calls::complete_call(const recorded_entry& record) {
   const auto raw = copy_of<recording::completion_record>(record.bytes);
   auto* of = find(raw.call);
   // A death between the completion and the word that says "returned": the call did not return.
@@ -275,23 +457,23 @@ void recorded_calls::complete_call(const recording_part::record& record) {
   of->completed = of->end_known = true;
 }
 
-void recorded_calls::add_memory(const recording_part::record& record) {
+void recorded_calls::add_memory(const recorded_entry& record) {
   const auto raw = copy_of<recording::memory_record>(record.bytes);
   if (auto* of = find(raw.call)) of->call.memory.push_back(raw);
 }
 
-recorded_calls::pending* recorded_calls::find(uint64_t call_offset) {
+recorded_calls::pending* recorded_calls::find(uint64_t call_position) {
   if (pending_.empty()) return nullptr;
-  if (pending_.back().call.offset == call_offset) return &pending_.back();
+  if (pending_.back().call.position == call_position) return &pending_.back();
   const auto behind =
-      std::upper_bound(stretch_at_.begin(), stretch_at_.end(), std::pair(call_offset, SIZE_MAX));
+      std::upper_bound(stretch_at_.begin(), stretch_at_.end(), std::pair(call_position, SIZE_MAX));
   if (behind == stretch_at_.begin()) return nullptr;
-  const auto wanted = std::pair(std::prev(behind)->second, call_offset);
+  const auto wanted = std::pair(std::prev(behind)->second, call_position);
   const auto found = std::lower_bound(pending_.begin(), pending_.end(), wanted,
                                       [](const pending& each, const auto& place) {
-                                        return std::pair(each.stretch, each.call.offset) < place;
+                                        return std::pair(each.stretch, each.call.position) < place;
                                       });
-  return found != pending_.end() && found->call.offset == call_offset ? &*found : nullptr;
+  return found != pending_.end() && found->call.position == call_position ? &*found : nullptr;
 }
 
 }  // namespace zevent::trace

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,11 +20,50 @@
 // at any instant, and it may have been made by an enemy.
 namespace zevent::trace {
 
-// A part of the file with records of one thread, one after the other.
+// One record, wherever it was found.
+struct recorded_entry {
+  recording::record_header header;
+  uint64_t position = 0;
+  std::span<const std::byte> bytes;  // the header included; of a packed call the times are others:
+  uint64_t start = 0;                // of a call
+  uint64_t returned = 0;             // of a call
+};
+
+// Records one after the other: of a segment, or of a packed block.
+struct record_row {
+  std::span<const std::byte> bytes;
+  uint64_t position = 0;  // of the first record
+  bool packed = false;
+};
+
+// Goes through a row, or through the rest of it from the end of a thread record on.
+class record_cursor {
+ public:
+  explicit record_cursor(const record_row& row);
+
+  // Nothing at the end, and where what follows is no record.
+  std::optional<recorded_entry> next();
+
+  // Whether nothing follows, where next() gave nothing.
+  bool at_end() const;
+
+  // What is left: the cursor of that goes on where this one is, if the last was a thread record.
+  record_row rest() const { return {row_.bytes.subspan(offset_), position_, row_.packed}; }
+
+ private:
+  std::optional<recorded_entry> next_packed();
+
+  record_row row_;
+  uint64_t offset_ = 0;
+  uint64_t position_ = 0;
+  uint64_t last_start_ = 0;
+  std::vector<uint64_t> templates_;  // where in the row the record of each is; 0 for none
+};
+
+// Records of one thread, one after the other: up to the next thread record.
 struct stretch {
   uint64_t order = 0;  // among the stretches of its thread
-  uint64_t begin = 0;  // file offsets
-  uint64_t end = 0;
+  record_row records;
 };
 
 struct recorded_thread {
@@ -36,6 +77,14 @@ struct recorded_blob {
   recording::blob_hash hash;
   std::span<const std::byte> content;
 };
+
+// Segments that the recorder may use again at any moment, as they were at one moment; by their
+// place in the file.
+struct segment_copy {
+  uint64_t position = 0;
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+};
+using segment_copies = std::map<uint64_t, segment_copy>;
 
 class recording_part {
  public:
@@ -59,21 +108,16 @@ class recording_part {
   uint64_t calls() const { return calls_; }
   std::span<const std::string> damage() const { return damage_; }
 
-  // One record; nullopt where there is none, or none that fits before `end`.
-  struct record {
-    recording::record_header header;
-    std::span<const std::byte> bytes;  // the header included
-  };
-  std::optional<record> record_at(uint64_t offset, uint64_t end) const;
-
  private:
   recording_part() = default;
+  static result<recording_part> parse(owned_bytes file, std::string name, segment_copies copies);
   void walk_segments();
-  void walk_records(uint64_t begin, uint64_t end);
-  void add_record(const record& each);
+  void walk_records(const record_row& row, uint64_t place);
+  void add_record(const recorded_entry& each);
   recorded_thread& thread_of(const recording::thread_record& begins);
 
   owned_bytes file_;
+  segment_copies copies_;
   std::string name_;
   recording::file_header header_{};
   std::vector<recorded_thread> threads_;
@@ -89,7 +133,7 @@ class recording_part {
 
 // A call put together from its record, its completion and its memory records.
 struct recorded_call {
-  uint64_t offset = 0;    // of the call's record in the file
+  uint64_t position = 0;  // of the call's record
   uint16_t function = 0;  // index into the schema
   bool injected = false;
   bool returned = false;
@@ -108,7 +152,7 @@ struct recorded_call {
 // seen, or a call that began after it had returned.
 class recorded_calls {
  public:
-  recorded_calls(const recording_part& part, const recorded_thread& thread);
+  explicit recorded_calls(const recorded_thread& thread);
 
   std::optional<recorded_call> next();
 
@@ -122,16 +166,15 @@ class recorded_calls {
 
   bool front_is_settled() const;
   bool read_record();
-  void begin_call(const recording_part::record& record, uint64_t offset);
-  void complete_call(const recording_part::record& record);
-  void add_memory(const recording_part::record& record);
-  pending* find(uint64_t call_offset);
+  void begin_call(const recorded_entry& record);
+  void complete_call(const recorded_entry& record);
+  void add_memory(const recorded_entry& record);
+  pending* find(uint64_t call_position);
 
-  const recording_part* part_;
   const recorded_thread* thread_;
-  std::vector<std::pair<uint64_t, size_t>> stretch_at_;  // begin and index, sorted by begin
+  std::vector<std::pair<uint64_t, size_t>> stretch_at_;  // position and index, sorted by position
   size_t stretch_ = 0;
-  uint64_t offset_ = 0;
+  std::optional<record_cursor> cursor_;  // in that stretch
   uint64_t last_start_ = 0;
   uint64_t program_calls_pending_ = 0;  // of those in pending_ that were not injected
   std::deque<pending> pending_;         // in the order of the thread

@@ -127,9 +127,9 @@ void read_recording(std::span<const std::byte> segments) {
         {static_cast<uint32_t>(sizeof(blob) + model.size()), 0, recording::record_kind::blob, 0},
         header.schema};
     const uint64_t used =
-        sizeof(recording::segment_header) + sizeof(nobody) + sizeof(blob) + model.size();
-    const recording::segment_header segment{recording::segment_magic,
-                                            (used + unit_bytes - 1) / unit_bytes * unit_bytes};
+        sizeof(recording::first_segment_header) + sizeof(nobody) + sizeof(blob) + model.size();
+    const recording::first_segment_header segment{
+        recording::first_segment_magic, (used + unit_bytes - 1) / unit_bytes * unit_bytes};
     byte_writer out;
     out.bytes(std::as_bytes(std::span(&header, 1)));
     out.bytes(std::as_bytes(std::span(&segment, 1)));

@@ -161,6 +161,95 @@ TEST_F(RecorderLog, GoesOnInFurtherSegments) {
   EXPECT_EQ(part.header.lost_calls, 0u);
 }
 
+uint64_t mapped_part_bytes() {
+  uint64_t bytes = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(recording::part_suffix) == std::string::npos) continue;
+    char* end = nullptr;
+    const uint64_t from = std::strtoull(line.c_str(), &end, 16);
+    bytes += std::strtoull(end + 1, nullptr, 16) - from;
+  }
+  return bytes;
+}
+
+TEST_F(RecorderLog, UsesItsSegmentsAgainAndKeepsWhatWasInThem) {
+  constexpr uint64_t count = 300'000;
+  constexpr uint64_t inputs = 700;
+  const int status = run([] {
+    make_call(0);
+    const uint64_t mapped = mapped_part_bytes();
+    for (uint64_t i = 1; i < count; ++i) make_call(i * i % inputs);
+    std::_Exit(mapped_part_bytes() == mapped ? 42 : 43);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "more of the file is mapped than at the start";
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  const auto& calls = part.calls.at(1);
+  ASSERT_EQ(calls.size(), count);
+  for (uint64_t i = 0; i < count; ++i) {
+    ASSERT_EQ(input_of(calls[i]), i * i % inputs);
+    ASSERT_TRUE(calls[i].end.has_value());
+    ASSERT_TRUE(i == 0 || calls[i].start >= *calls[i - 1].end);
+  }
+  // A call has 32 bytes before it is packed.
+  EXPECT_LT(std::filesystem::file_size(part_paths(parts()).front()), count * 16);
+}
+
+// Of all kinds and sizes, some too long or too seldom the same to be said in fewer bytes.
+TEST_F(RecorderLog, CallsWithOutputsAndBlobsBetweenThemArePackedToo) {
+  constexpr uint64_t count = 40'000;
+  run([] {
+    for (uint64_t i = 0; i < count; ++i) {
+      if (i % 1000 == 0) {
+        const std::vector<std::byte> content(100 + i, std::byte{0x5a});
+        recording::blob_hash hash{};
+        std::memcpy(hash.bytes, &i, sizeof(i));
+        this_thread_log.write_blob(hash, content);
+      }
+      const auto open = begin_call(i);
+      const uint32_t bytes = static_cast<uint32_t>(sizeof(recording::completion_record) + i % 700);
+      std::byte* record = this_thread_log.reserve(bytes, ticks());
+      auto* completion = reinterpret_cast<recording::completion_record*>(record);
+      completion->header.kind = recording::record_kind::completion;
+      completion->call = open.position;
+      completion->end = ticks();
+      std::memset(record + sizeof(*completion), 0x33, i % 700);
+      this_thread_log.publish(record, bytes);
+      end_call(open, static_cast<uint32_t>(i % 3));
+    }
+  });
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  const auto& calls = part.calls.at(1);
+  ASSERT_EQ(calls.size(), count);
+  for (uint64_t i = 0; i < count; ++i) {
+    ASSERT_EQ(input_of(calls[i]), i);
+    ASSERT_EQ(calls[i].result, i % 3);
+    ASSERT_EQ(calls[i].outputs, std::vector<std::byte>(i % 700, std::byte{0x33}));
+  }
+  EXPECT_EQ(part.blobs.size(), count / 1000 + 1);
+}
+
+TEST_F(RecorderLog, ThreadsGoOnInSegmentsAndAreasThatOthersLeft) {
+  constexpr uint64_t threads = 40, per_thread = 3000;
+  run([] {
+    for (uint64_t t = 0; t < threads; ++t)
+      std::thread([t] {
+        for (uint64_t i = 0; i < per_thread; ++i) make_call(t << 32 | i % 10);
+      }).join();
+  });
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  ASSERT_EQ(part.calls.size(), threads);
+  for (const auto& [thread, calls] : part.calls) {
+    ASSERT_EQ(calls.size(), per_thread);
+    for (uint64_t i = 0; i < per_thread; ++i)
+      ASSERT_EQ(input_of(calls[i]), uint64_t{thread - 1} << 32 | i % 10);
+  }
+  EXPECT_LT(std::filesystem::file_size(part_paths(parts()).front()), 3u << 20);
+}
+
 TEST_F(RecorderLog, CompletesACallWhoseSegmentIsLongFull) {
   run([] {
     const auto outer = begin_call(1000);
@@ -303,7 +392,8 @@ TEST_F(RecorderLog, StopsWhenNothingCanBeMappedAndTheProgramGoesOn) {
 #endif
   constexpr uint64_t count = 500'000;
   const int status = run([&] {
-    make_call(0);
+    // As long as it has not returned, its segment and those behind it are kept.
+    begin_call(0);
     say_into(folder_ + "/said");
     // Address space for a few segments more, then none.
     const rlimit limit{address_space_bytes() + (2u << 20), RLIM_INFINITY};

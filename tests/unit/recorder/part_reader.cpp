@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 namespace zevent::recorder_test {
 namespace {
@@ -31,17 +32,36 @@ class part_parser {
       return std::move(part_);
     }
     const uint64_t unit = part_.header.segment_unit_bytes;
-    uint64_t at = part_.header.header_bytes;
-    while (at < bytes_.size()) {
+    const auto file = std::move(bytes_);
+    std::map<uint64_t, image> segments;  // by position
+    std::vector<image> blocks, others;
+    for (uint64_t at = part_.header.header_bytes; at + sizeof(segment_header) <= file.size();) {
       segment_header segment{};
-      if (!read(at, segment) || segment.magic != segment_magic) {
+      std::memcpy(&segment, file.data() + at, sizeof(segment));
+      if (segment.magic != segment_magic && segment.magic != packed_area_magic) {
         at += unit;
         continue;
       }
       if (segment.bytes == 0 || segment.bytes % unit != 0) fault("size of segment at {}", at);
-      parse_segment(at + sizeof(segment), at + segment.bytes);
+      const uint64_t end = std::min<uint64_t>(at + segment.bytes, file.size());
+      image whole{segment.position, {file.begin() + long(at), file.begin() + long(end)}};
+      if (segment.magic == packed_area_magic)
+        unpack_area(whole.bytes, blocks);
+      else if (segment.position == 0)
+        others.push_back(std::move(whole));
+      else if (!segments.emplace(segment.position, std::move(whole)).second)
+        fault("two segments at position {}", segment.position);
       at += segment.bytes;
     }
+    // Who died between packing a segment and using it again left both.
+    for (auto& block : blocks) {
+      auto& segment = segments[block.position];
+      if (!segment.bytes.empty() && !is_same(segment.bytes, block.bytes))
+        fault("the segment at position {} and its block differ", block.position);
+      segment = std::move(block);
+    }
+    for (auto& [position, each] : segments) parse_image(std::move(each));
+    for (auto& each : others) parse_image(std::move(each));
     join_stretches();
     join_memory();
     return std::move(part_);
@@ -53,6 +73,78 @@ class part_parser {
     std::vector<completion_record> completions;
     std::vector<std::vector<std::byte>> outputs;
   };
+
+  // A segment as it was when it was full.
+  struct image {
+    uint64_t position = 0;
+    std::vector<char> bytes;
+  };
+
+  // Behind its header, and up to where the other ends: there zeros follow.
+  static bool is_same(const std::vector<char>& segment, const std::vector<char>& image) {
+    if (image.size() > segment.size()) return false;
+    const auto from = long(sizeof(segment_header));
+    if (!std::equal(image.begin() + from, image.end(), segment.begin() + from)) return false;
+    return std::all_of(segment.begin() + long(image.size()), segment.end(),
+                       [](char c) { return c == 0; });
+  }
+
+  void unpack_area(const std::vector<char>& area, std::vector<image>& out) {
+    for (uint64_t at = sizeof(segment_header); at + sizeof(block_header) <= area.size();) {
+      block_header header{};
+      std::memcpy(&header, area.data() + at, sizeof(header));
+      if (header.position == 0) return;
+      at += sizeof(header);
+      uint64_t trailer = 0;
+      if (header.packed_bytes > area.size() - at - sizeof(trailer))
+        return fault("block of {} bytes leaves its area", header.packed_bytes);
+      std::memcpy(&trailer, area.data() + at + header.packed_bytes, sizeof(trailer));
+      if (trailer != block_trailer(header.position)) return;  // killed while it was written
+      out.push_back({header.position, unpack({area.data() + at, header.packed_bytes})});
+      at += header.packed_bytes + sizeof(trailer);
+    }
+  }
+
+  std::vector<char> unpack(std::string_view packed) {
+    std::vector<char> segment(sizeof(segment_header));
+    std::map<uint64_t, std::string> templates;
+    uint64_t start = 0;
+    for (size_t at = 0; at < packed.size();) {
+      uint64_t word = 0;
+      std::memcpy(&word, packed.data() + at, sizeof(word));
+      at += sizeof(word);
+      std::string record;
+      call_record call{};
+      if (const uint64_t number = word & 1023; number != 0) {
+        record = templates[number];
+        if (record.size() < sizeof(call)) fault("template {} is none", number);
+        record.resize(std::max(record.size(), sizeof(call)));
+        std::memcpy(&call, record.data(), sizeof(call));
+        call.start = start = start + (word >> 10 & 0x7ffffff);
+        call.returned = call.returned >> 32 << 32 | word >> 37;
+        std::memcpy(record.data(), &call, sizeof(call));
+      } else {
+        record_header header{};
+        std::memcpy(&header, packed.data() + at, sizeof(header));
+        record = packed.substr(at, align_record(header.size));
+        at += record.size();
+        if (header.kind == record_kind::thread) templates.clear(), start = 0;
+        if (header.kind == record_kind::call) {
+          std::memcpy(&call, record.data(), sizeof(call));
+          start = call.start;
+          if (word != 0) templates[word >> 10] = record;
+        }
+      }
+      segment.insert(segment.end(), record.begin(), record.end());
+    }
+    return segment;
+  }
+
+  void parse_image(image&& segment) {
+    bytes_ = std::move(segment.bytes);
+    position_ = segment.position;
+    parse_segment(sizeof(segment_header), bytes_.size());
+  }
 
   template <typename T>
   bool read(uint64_t at, T& value) const {
@@ -102,7 +194,8 @@ class part_parser {
       case record_kind::call: {
         call_record call{};
         read(at, call);
-        read_call copy{at, thread, header.detail, header.flags, call.start, {}, 0, {}, {}};
+        read_call copy{
+            position_ + at, thread, header.detail, header.flags, call.start, {}, 0, {}, {}};
         if (call.returned != 0) {
           copy.end = call.start + static_cast<uint32_t>(call.returned) - 1;
           copy.result = static_cast<uint32_t>(call.returned >> 32);
@@ -191,7 +284,8 @@ class part_parser {
     }
   }
 
-  std::vector<char> bytes_;
+  std::vector<char> bytes_;  // the file, then one segment after the other
+  uint64_t position_ = 0;    // of that segment
   read_part part_;
   std::map<std::pair<uint32_t, uint64_t>, stretch> stretches_;
   std::vector<memory_record> memories_;

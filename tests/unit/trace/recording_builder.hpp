@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,7 +21,7 @@ class recording_builder {
   recording_builder() : bytes_(sizeof(recording::file_header)) {
     auto& begin = header();
     begin.magic = recording::file_magic;
-    begin.version = recording::format_version;
+    begin.version = recording::first_format_version;
     begin.header_bytes = sizeof(recording::file_header);
     begin.segment_unit_bytes = unit_bytes;
     begin.process_id = 100;
@@ -36,9 +37,54 @@ class recording_builder {
 
   void segment(uint64_t units = 1) {
     pad_to(segment_end_);
-    const recording::segment_header begin{recording::segment_magic, units * unit_bytes};
+    place_minus_position_ = 0;
+    const recording::first_segment_header begin{recording::first_segment_magic, units * unit_bytes};
     segment_end_ = bytes_.size() + begin.bytes;
     put(&begin, sizeof begin);
+  }
+
+  // A segment that is used again; its records are told by their positions.
+  void reused_segment(uint64_t position) {
+    header().version = recording::format_version;
+    pad_to(segment_end_);
+    const recording::segment_header begin{recording::segment_magic, unit_bytes, position};
+    segment_end_ = bytes_.size() + begin.bytes;
+    place_minus_position_ = bytes_.size() - position;
+    put(&begin, sizeof begin);
+  }
+
+  void packed_area(uint64_t units = 1) {
+    header().version = recording::format_version;
+    pad_to(segment_end_);
+    const recording::segment_header begin{recording::packed_area_magic, units * unit_bytes, 0};
+    segment_end_ = bytes_.size() + begin.bytes;
+    put(&begin, sizeof begin);
+  }
+
+  // Puts what is in another file's only segment into the area as it is, and calls of `words` behind
+  // it; `becomes` is the template that the last of its records is.
+  void block(uint64_t position, std::span<const std::byte> segment, uint64_t becomes,
+             std::span<const uint64_t> words) {
+    const uint64_t begin = bytes_.size();
+    recording::block_header head{position, 0};
+    put(&head, sizeof head);
+    auto rest = segment.subspan(sizeof(recording::segment_header));
+    for (recording::record_header record; rest.size() >= sizeof record;) {
+      std::memcpy(&record, rest.data(), sizeof record);
+      if (record.size == 0) break;
+      const auto whole = rest.first(recording::align_record(record.size));
+      rest = rest.subspan(whole.size());
+      uint32_t next = 0;
+      if (rest.size() >= sizeof next) std::memcpy(&next, rest.data(), sizeof next);
+      const uint64_t word = recording::whole_record(next == 0 ? becomes : 0);
+      put(&word, sizeof word);
+      put(whole.data(), whole.size());
+    }
+    put(words.data(), words.size_bytes());
+    head.packed_bytes = bytes_.size() - begin - sizeof head;
+    std::memcpy(bytes_.data() + begin, &head, sizeof head);
+    const uint64_t trailer = recording::block_trailer(position);
+    put(&trailer, sizeof trailer);
   }
 
   void thread(uint32_t number, uint64_t stretch, std::string_view name = "main") {
@@ -103,7 +149,7 @@ class recording_builder {
   template <typename Record>
   uint64_t record(Record raw, recording::record_kind kind, uint16_t detail = 0,
                   std::string_view behind = {}, uint8_t flags = 0) {
-    const uint64_t place = bytes_.size();
+    const uint64_t place = bytes_.size() - place_minus_position_;
     raw.header = {checked_cast<uint32_t>(sizeof raw + behind.size()), detail, kind, flags};
     put(&raw, sizeof raw);
     put(behind.data(), behind.size());
@@ -127,6 +173,7 @@ class recording_builder {
 
   std::vector<std::byte> bytes_;
   uint64_t segment_end_ = 0;
+  uint64_t place_minus_position_ = 0;
 };
 
 }  // namespace zevent::trace

@@ -16,7 +16,7 @@ recording_part parsed(recording_builder& file) {
 }
 
 std::vector<recorded_call> calls_of(const recording_part& part, size_t thread = 0) {
-  recorded_calls reader(part, part.threads()[thread]);
+  recorded_calls reader(part.threads()[thread]);
   std::vector<recorded_call> all;
   while (auto next = reader.next()) all.push_back(std::move(*next));
   return all;
@@ -173,6 +173,130 @@ TEST(recording_part, other_version_is_refused_by_name) {
   const auto part = recording_part::parse(own_bytes(file.bytes()), "test");
   ASSERT_FALSE(part);
   EXPECT_NE(part.error().message.find("version 9"), std::string::npos);
+}
+
+// A thread with a call at 1000 and its completion, and a call at 2000; the bytes of its segment.
+std::vector<std::byte> reused_segment_bytes(uint64_t position) {
+  recording_builder file;
+  file.reused_segment(position);
+  file.thread(1, 0);
+  const auto first = file.call(1, 1000, returned_word(7, 100), "first");
+  file.completion(first, 1100, "out");
+  file.call(2, 2000, returned_word(9, 50), "second");
+  const auto bytes = file.bytes();
+  return {bytes.begin() + sizeof(recording::file_header), bytes.end()};
+}
+
+recording_builder packed_example() {
+  const uint64_t again[] = {recording::like_template(5, 10, 21), recording::like_template(5, 0, 0)};
+  recording_builder file;
+  file.packed_area();
+  file.block(1 << 20, reused_segment_bytes(1 << 20), 5, again);
+  return file;
+}
+
+TEST(recording_part, packed_calls_are_like_their_template_but_for_their_times) {
+  auto file = packed_example();
+  const auto part = parsed(file);
+  EXPECT_TRUE(part.damage().empty());
+  const auto calls = calls_of(part);
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_EQ(text_of(calls[0].outputs), "out");
+  EXPECT_EQ(calls[1].start_ticks, 2000u);
+  EXPECT_EQ(calls[1].end_ticks, 2050u);
+  EXPECT_EQ(calls[2].function, 2);
+  EXPECT_EQ(text_of(calls[2].inputs), "second");
+  EXPECT_EQ(calls[2].result, 9u);
+  EXPECT_EQ(calls[2].start_ticks, 2010u);
+  EXPECT_EQ(calls[2].end_ticks, 2030u);
+  EXPECT_EQ(calls[2].position, calls[1].position + 32);
+  EXPECT_EQ(calls[3].start_ticks, 2010u);
+}
+
+TEST(recording_part, segment_and_the_block_packed_from_it_count_once) {
+  recording_builder file;
+  file.reused_segment(1 << 20);
+  file.thread(1, 0);
+  file.call(1, 1000, returned_word(7, 100), "first");
+  file.packed_area();
+  file.block(1 << 20, reused_segment_bytes(1 << 20), 0, {});
+  file.reused_segment(2 << 20);
+  file.thread(1, 1);
+  file.call(3, 3000, returned_word(0, 1));
+  const auto part = parsed(file);
+  EXPECT_EQ(part.calls(), 3u);
+  const auto calls = calls_of(part);
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[2].function, 3);
+}
+
+TEST(recording_part, block_that_is_not_whole_counts_only_where_its_segment_is_gone) {
+  for (const bool segment_is_there : {true, false}) {
+    recording_builder file;
+    if (segment_is_there) {
+      file.reused_segment(1 << 20);
+      file.thread(1, 0);
+      file.call(1, 1000, returned_word(7, 100), "first");
+      file.call(2, 2000, returned_word(9, 50), "second");
+    }
+    file.packed_area();
+    file.block(1 << 20, reused_segment_bytes(1 << 20), 0, {});
+    auto bytes = file.bytes();
+    // As if the process had been killed in the middle of the write.
+    size_t last = bytes.size();
+    while (bytes[last - 1] == std::byte{0}) --last;
+    std::fill(bytes.begin() + long(last) - 40, bytes.end(), std::byte{0});
+    const auto part = recording_part::parse(own_bytes(bytes), "test");
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->calls(), segment_is_there ? 2u : 1u);
+    EXPECT_EQ(calls_of(*part).size(), segment_is_there ? 2u : 1u);
+  }
+}
+
+TEST(recording_part, a_thread_record_takes_templates_away) {
+  recording_builder inner;
+  inner.reused_segment(1 << 20);
+  inner.thread(1, 0);
+  inner.call(2, 2000, returned_word(9, 50), "second");
+  inner.thread(2, 0);
+  const auto bytes = inner.bytes();
+  const uint64_t again[] = {recording::like_template(5, 10, 21)};
+  recording_builder file;
+  file.packed_area();
+  file.block(1 << 20, std::span(bytes).subspan(sizeof(recording::file_header)), 5, again);
+  const auto part = parsed(file);
+  EXPECT_EQ(part.calls(), 1u);
+  EXPECT_FALSE(part.damage().empty());
+}
+
+TEST(recording_part, block_cut_at_any_byte_gives_every_call_before_the_cut) {
+  auto file = packed_example();
+  const auto whole = file.bytes();
+  size_t most = 0;
+  for (size_t size = sizeof(recording::file_header); size < whole.size(); ++size) {
+    const auto part =
+        recording_part::parse(own_bytes({whole.begin(), whole.begin() + long(size)}), "test");
+    ASSERT_TRUE(part);
+    const auto calls = part->threads().empty() ? std::vector<recorded_call>() : calls_of(*part);
+    EXPECT_GE(calls.size(), most) << "cut at " << size;
+    most = calls.size();
+  }
+  EXPECT_EQ(most, 4u);
+}
+
+TEST(recording_part, no_flipped_byte_of_a_block_leads_outside_of_the_file) {
+  auto file = packed_example();
+  const auto whole = file.bytes();
+  for (size_t i = sizeof(recording::file_header); i < sizeof(recording::file_header) + 400; ++i) {
+    for (const auto flip : {std::byte{0x01}, std::byte{0x04}, std::byte{0x80}, std::byte{0xff}}) {
+      auto bytes = whole;
+      bytes[i] ^= flip;
+      const auto part = recording_part::parse(own_bytes(bytes), "test");
+      if (!part) continue;
+      for (size_t thread = 0; thread < part->threads().size(); ++thread)
+        EXPECT_LE(calls_of(*part, thread).size(), 4u);
+    }
+  }
 }
 
 recording_builder example() {
