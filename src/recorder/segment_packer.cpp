@@ -45,6 +45,7 @@ bool differ_in_times_only(const std::byte* a, const std::byte* b, uint64_t bytes
 struct segment_packer::progress {
   std::byte* out;
   uint64_t last_start;
+  uint64_t last_template;
 
   void put(uint64_t word) {
     std::memcpy(out, &word, sizeof(word));
@@ -58,8 +59,8 @@ struct segment_packer::progress {
 };
 
 std::span<const std::byte> segment_packer::pack(const mapped_segment& segment) {
-  progress now{block_.data() + sizeof(block_header), 0};
-  templates_.fill(0);
+  progress now{block_.data() + sizeof(block_header), 0, 0};
+  forget_templates();
   const std::byte* const end = segment.begin + segment.bytes;
   const std::byte* record = segment.begin + sizeof(recording::segment_header);
   while (static_cast<uint64_t>(end - record) >= sizeof(record_header)) {
@@ -71,8 +72,8 @@ std::span<const std::byte> segment_packer::pack(const mapped_segment& segment) {
       add_call(now, segment.begin, record, bytes);
     } else {
       if (header.kind == record_kind::thread) {
-        templates_.fill(0);
-        now.last_start = 0;
+        forget_templates();
+        now.last_start = now.last_template = 0;
       }
       now.put_whole(record, bytes, 0);
     }
@@ -85,32 +86,47 @@ std::span<const std::byte> segment_packer::pack(const mapped_segment& segment) {
   return {block_.data(), now.out};
 }
 
-inline void segment_packer::add_call(progress& now, const std::byte* segment,
-                                     const std::byte* record, uint64_t bytes) {
+[[gnu::always_inline]] inline void segment_packer::add_call(progress& now, const std::byte* segment,
+                                                            const std::byte* record,
+                                                            uint64_t bytes) {
   const uint64_t start = word_at(record + offsetof(call_record, start));
   const uint64_t later = start - now.last_start;
   now.last_start = start;
   if (bytes > recording::largest_template_bytes) [[unlikely]]
     return now.put_whole(record, bytes, 0);
 
+  const uint64_t returned_low = word_at(record + offsetof(call_record, returned)) & UINT32_MAX;
+  const bool times_fit = (later | returned_low) < recording::packed_time_limit;
+  const auto is_like = [&](uint64_t number) {
+    return templates_[number] != 0 &&
+           differ_in_times_only(record, segment + templates_[number], bytes);
+  };
+  const auto put_like = [&](uint64_t number) {
+    now.put(recording::like_template(number, later, returned_low));
+    now.last_template = number;
+  };
+  // Programs go round in loops: what came after the same call last time mostly comes again.
+  uint16_t& follower = followers_[now.last_template];
+  if (times_fit && is_like(follower)) [[likely]]
+    return put_like(follower);
+
   // Each call may be in one of two places, so that two that are made often hardly ever take it in
   // turns to drive the other out.
   const uint64_t place = hash_of_call(record, bytes) >> (64 - recording::template_bits);
   const uint64_t first = place < 2 ? place + 2 : place;
   const uint64_t second = first ^ 1;
-  const uint64_t returned_low = word_at(record + offsetof(call_record, returned)) & UINT32_MAX;
-  if ((later | returned_low) < recording::packed_time_limit) [[likely]] {
-    const auto is_like = [&](uint64_t number) {
-      return templates_[number] != 0 &&
-             differ_in_times_only(record, segment + templates_[number], bytes);
-    };
-    if (is_like(first)) [[likely]]
-      return now.put(recording::like_template(first, later, returned_low));
-    if (is_like(second)) return now.put(recording::like_template(second, later, returned_low));
-  }
-  const uint64_t number = templates_[first] != 0 && templates_[second] == 0 ? second : first;
-  templates_[number] = static_cast<uint32_t>(record - segment);
-  now.put_whole(record, bytes, number);
+  const uint64_t found = is_like(first) ? first : is_like(second) ? second : 0;
+  const uint64_t unused = templates_[first] != 0 && templates_[second] == 0 ? second : first;
+  follower = static_cast<uint16_t>(found != 0 ? found : unused);
+  if (found != 0 && times_fit) return put_like(found);
+  now.last_template = follower;
+  templates_[follower] = static_cast<uint32_t>(record - segment);
+  now.put_whole(record, bytes, follower);
+}
+
+void segment_packer::forget_templates() {
+  templates_.fill(0);
+  followers_.fill(0);
 }
 
 }  // namespace zevent::recorder

@@ -22,6 +22,7 @@ class segment_packer {
 
  private:
   struct progress;
+  void forget_templates();
   void add_call(progress& now, const std::byte* segment, const std::byte* record, uint64_t bytes);
 
   // At worst all records are as short as can be and nothing can be said in fewer bytes. Not
@@ -31,6 +32,8 @@ class segment_packer {
 
   // Where in the segment the record of each template is; 0 for none.
   std::array<uint32_t, recording::template_count> templates_;
+  // Which one came last after each.
+  std::array<uint16_t, recording::template_count> followers_;
   std::array<std::byte, largest_block_bytes> block_;
 };
 

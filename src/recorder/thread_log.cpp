@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "recorder/process_recording.hpp"
+#include "recorder/segment_packer.hpp"
 
 namespace zevent::recorder {
 
@@ -17,6 +18,9 @@ using recording::segment_header;
 using recording::thread_record;
 
 thread_local constinit thread_log this_thread_log;
+
+recorded_thread::recorded_thread() = default;
+recorded_thread::~recorded_thread() = default;
 
 namespace {
 

@@ -10,15 +10,20 @@
 
 #include "api/recording_format.hpp"
 #include "recorder/part_file.hpp"
-#include "recorder/segment_packer.hpp"
 #include "recorder/tick_clock.hpp"
 
 namespace zevent::recorder {
 
 class process_recording;
+class segment_packer;
 
 // What a thread needs once a segment, not once a call.
 struct recorded_thread {
+  recorded_thread();
+  recorded_thread(const recorded_thread&) = delete;
+  recorded_thread& operator=(const recorded_thread&) = delete;
+  ~recorded_thread();
+
   process_recording* recording = nullptr;
   recording::thread_record owner{};  // stands at the head of the next segment
   mapped_segment segment;            // the one being written

@@ -403,7 +403,8 @@ result<pack_report> pack_finished_run(const fs::path& folder, const fs::path& ou
   std::error_code error;
   if (fs::is_empty(folder, error)) {
     fs::remove(folder, error);
-    return fail("nothing was recorded: the program called no Level Zero function");
+    return fail(
+        "nothing was recorded: the program called no Level Zero function, or may not be recorded");
   }
   auto report = pack_recording(folder, output, options);
   if (!report) return fail("{}; the recording is in {}", report.error().message, folder.string());
