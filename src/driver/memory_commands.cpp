@@ -12,9 +12,10 @@
 namespace zevent::driver {
 namespace {
 
-// A copy in progress: under chaos the end arrives first, and others get to run in between.
+// A copy in progress: under chaos the end arrives first, and others get to run in between. The
+// pieces are few, since on a busy machine each costs the others' whole time slices.
 void copy_last_piece_first(char* to, const char* from, size_t bytes) {
-  constexpr size_t piece_bytes = size_t{64} << 10;
+  const size_t piece_bytes = std::max(size_t{64} << 10, bytes / 16 + 1);
   for (size_t left = bytes; left > 0;) {
     const size_t piece = std::min(left, piece_bytes);
     left -= piece;

@@ -35,8 +35,11 @@ ze_result_t zeModuleCreate(ze_context_handle_t hContext, ze_device_handle_t hDev
       std::string log;
       module* made = nullptr;
       const ze_result_t status = module::create(owner, target, *desc, log, &made);
+      const auto held = ref<module>::adopt(made);  // there may be no memory left for the log
       give_log(std::move(log), phBuildLog);
-      if (status == ZE_RESULT_SUCCESS) *phModule = to_handle<ze_module_handle_t>(made);
+      if (status != ZE_RESULT_SUCCESS) return status;
+      made->add_reference();
+      *phModule = to_handle<ze_module_handle_t>(made);
       return status;
     });
   });
