@@ -104,12 +104,15 @@ class open_call : public call_writer {
       return;
     if (duration_ >= recording::duration_is_long - 1 && !has_completion_) [[unlikely]]
       write_end();
-    log_.call_ends();
     if (outputs_are_lost_) [[unlikely]]
-      return count_lost_call();
-    // release: the completion is stored before.
-    std::atomic_ref(call_->returned)
-        .store(recording::returned_word(result_, duration_), std::memory_order_release);
+      count_lost_call();
+    else
+      // release: the completion is stored before.
+      std::atomic_ref(call_->returned)
+          .store(recording::returned_word(result_, duration_), std::memory_order_release);
+    // Only then may a call of a signal handler pack the segment.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log_.call_ends();
   }
 
   uint64_t start_ticks() const { return start_; }

@@ -35,29 +35,43 @@ constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;  // four fi
 }  // namespace
 
 std::byte* thread_log::reserve_slowly(uint64_t bytes, uint64_t now) {
-  // A signal handler is interrupting this thread in the middle of a record.
+  // A signal handler is interrupting this thread in the middle of a record, or in here.
   if (in_slow_path_ || limit_ != segment_end_) return nullptr;
   in_slow_path_ = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  bool ready = false;
+  std::byte* record = nullptr;
   try {
-    ready = make_room(bytes, now);
+    while (record == nullptr && make_room(bytes, now)) {
+      record = begin_record();
+      if (bytes <= static_cast<uint64_t>(segment_end_ - record)) break;
+      // A handler took the room before it was this record's.
+      limit_ = segment_end_;
+      record = nullptr;
+    }
   } catch (const std::bad_alloc&) {
     // Memory is the program's to run out of: it goes on without a recording.
     if (thread_ != nullptr) thread_->recording->part().stop("there is no memory left", ENOMEM);
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   in_slow_path_ = false;
-  return ready ? begin_record() : nullptr;
+  return record;
 }
 
 bool thread_log::make_room(uint64_t bytes, uint64_t now) {
+  // No time is before 0: a handler finds that nothing is quick as long as the segment, which is
+  // packed and changed meanwhile, is not in order.
+  const uint64_t due = std::exchange(calibrate_at_, 0);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   if (thread_ == nullptr && !begin_thread(*this)) return false;
-  if (now >= calibrate_at_ && this == &this_thread_log) {
-    const bool is_due = thread_->recording->take_calibration_turn(now, calibrate_at_);
-    if (is_due) write_calibration();
-  }
-  return bytes <= static_cast<uint64_t>(segment_end_ - cursor_) || next_segment(bytes);
+  uint64_t next = due;
+  if (now >= due && this == &this_thread_log &&
+      thread_->recording->take_calibration_turn(now, next))
+    write_calibration();
+  const bool has_room =
+      bytes <= static_cast<uint64_t>(segment_end_ - cursor_) || next_segment(bytes);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  calibrate_at_ = next;
+  return has_room;
 }
 
 bool thread_log::next_segment(uint64_t record_bytes) {
@@ -135,6 +149,10 @@ bool thread_log::attach(recorded_thread& thread, const mapped_segment* left, uin
 }
 
 std::optional<left_segment> thread_log::detach() {
+  // A handler that runs from here on finds no room.
+  in_slow_path_ = true;
+  calibrate_at_ = 0;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   const mapped_segment segment = thread_->segment;
   const auto used_bytes = static_cast<uint64_t>(cursor_ - segment.begin);
   const bool is_worth_leaving = segment.bytes - used_bytes >= least_left_bytes;

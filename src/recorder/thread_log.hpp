@@ -44,9 +44,9 @@ struct left_segment {
 // What one thread writes: its place in its segment, and the records it puts there.
 //
 // The hot path is: reserve, fill in, publish; call the driver; complete. It touches this object and
-// the segment and nothing else. While a record is being filled in there is no room: a call that a
-// signal handler makes at that very moment cannot tear the record, it goes unrecorded and counts as
-// lost.
+// the segment and nothing else. While a record is being filled in, or a segment is packed, there is
+// no room: a call that a signal handler makes at that very moment cannot tear the record, it goes
+// unrecorded and counts as lost.
 //
 // The object is thread-local in the static block of the thread (no function call to find it) and
 // has neither constructor nor destructor to run.

@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -485,6 +486,33 @@ TEST_F(RecorderLog, ASignalHandlersCallDoesNotTearTheRecordItInterrupts) {
   EXPECT_EQ(input_of(calls[0]), 1u);
   EXPECT_EQ(input_of(calls[1]), 3u);
   EXPECT_EQ(part.header.lost_calls, 1u);
+}
+
+volatile sig_atomic_t calls_of_handler = 0;
+
+TEST_F(RecorderLog, CallsOfASignalHandlerAreRecordedOrCountedWhateverTheyInterrupt) {
+  constexpr uint64_t count = 300'000;
+  const int status = run([&] {
+    make_call(0);
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      make_call(1u << 30);
+      calls_of_handler = calls_of_handler + 1;
+    };
+    sigaction(SIGALRM, &action, nullptr);
+    const itimerval often{{0, 20}, {0, 20}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    for (uint64_t i = 1; i < count; ++i) make_call(i % 100);
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    std::ofstream(folder_ + "/handler") << calls_of_handler;
+  });
+  EXPECT_EQ(status, 0);
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  uint64_t of_handler = 0;
+  std::ifstream(folder_ + "/handler") >> of_handler;
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, count + of_handler);
 }
 
 TEST_F(RecorderLog, BlobsOfAllSizesAreWhole) {
