@@ -58,10 +58,12 @@ class open_call : public call_writer {
     call->header.flags = 0;
     call->start = start_;
     call->returned = 0;
-    log_.publish(record(), size);
-    log_.call_begins();
     call_ = call;
+    // As soon as it is published, a call of a signal handler may go on in another segment.
     position_ = log_.position_of(call);
+    log_.call_begins();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log_.publish(record(), size);
   }
 
   // What the recorder did for this call since it was published took a while, which is not the

@@ -84,7 +84,7 @@ class thread_log {
   // Gives the room back; the record is zeros again.
   void cancel(std::byte* record, uint64_t touched_bytes);
 
-  // By which other records refer to one that was published last.
+  // By which other records refer to one that is being filled in.
   uint64_t position_of(const void* record) const {
     return reinterpret_cast<uintptr_t>(record) + position_minus_address_;
   }

@@ -52,15 +52,18 @@ call begin_call(uint64_t input) {
   header->header.kind = recording::record_kind::call;
   header->start = start;
   std::memcpy(record + sizeof(recording::call_record), &input, sizeof(input));
-  this_thread_log.publish(record, bytes);
+  const uint64_t position = this_thread_log.position_of(record);
   this_thread_log.call_begins();
-  return {header, this_thread_log.position_of(record), start};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  this_thread_log.publish(record, bytes);
+  return {header, position, start};
 }
 
 void end_call(const call& open, uint32_t result) {
   if (open.record == nullptr) return;
   std::atomic_ref(open.record->returned)
       .store(recording::returned_word(result, ticks() - open.start), std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   this_thread_log.call_ends();
 }
 
