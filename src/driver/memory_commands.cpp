@@ -1,6 +1,6 @@
 #include "driver/memory_commands.hpp"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ void copy_last_piece_first(char* to, const char* from, size_t bytes) {
     const size_t piece = std::min(left, piece_bytes);
     left -= piece;
     std::memcpy(to + left, from + left, piece);
-    if (left > 0) sched_yield();
+    if (left > 0) usleep(1);  // to yield would cost a nice process far more
   }
 }
 
