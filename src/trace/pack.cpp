@@ -46,21 +46,30 @@ std::optional<std::span<const std::byte>> find_blob(std::span<const recording_pa
   return std::nullopt;
 }
 
-result<recorded_model> find_model(std::span<const recording_part> parts) {
+result<recorded_model> find_model(std::span<const recording_part> parts,
+                                  const recording_part& part) {
   recorded_model found;
-  found.hash = parts.front().header().schema;
+  found.hash = part.header().schema;
   if (const auto bytes = find_blob(parts, found.hash)) {
     found.bytes.assign(bytes->begin(), bytes->end());
   } else {
     // The process may have died before it wrote the description; this build's own may be the same.
     found.bytes = api::write_model(api::builtin_model());
     if (hash_of(found.bytes) != found.hash)
-      return fail("{}: the description of the API is missing", parts.front().name());
+      return fail("{}: the description of the API is missing", part.name());
   }
   auto model = api::read_model(found.bytes);
-  if (!model) return fail("{}: {}", parts.front().name(), model.error().message);
+  if (!model) return fail("{}: {}", part.name(), model.error().message);
   found.model = std::move(*model);
   return found;
+}
+
+// The first that there is: a process may have died before it said which one it has.
+result<recorded_model> find_model(std::span<const recording_part> parts) {
+  auto first = find_model(parts, parts.front());
+  for (size_t i = 1; i < parts.size() && !first; ++i)
+    if (auto other = find_model(parts, parts[i])) return other;
+  return first;
 }
 
 process_state state_of(const recording::file_header& header) {
@@ -362,11 +371,15 @@ result<pack_report> pack_parts(std::span<const recording_part> parts, int descri
   std::vector<std::string> damage;
   std::vector<const recording_part*> used;
   for (const auto& part : parts) {
-    if (part.header().schema == by->hash)
+    if (part.header().schema == by->hash) {
       used.push_back(&part);
-    else
-      damage.push_back(fmt::format("{}: recorded by another version of zevent than {}: left out",
-                                   part.name(), parts.front().name()));
+    } else if (part.header().schema == blob_hash{}) {
+      damage.push_back(
+          fmt::format("{}: the process ended before anything was recorded", part.name()));
+    } else {
+      damage.push_back(fmt::format(
+          "{}: recorded by another version of zevent than the rest: left out", part.name()));
+    }
   }
   std::stable_sort(used.begin(), used.end(), [](const auto* a, const auto* b) {
     return a->header().open_ticks < b->header().open_ticks;

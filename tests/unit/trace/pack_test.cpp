@@ -194,6 +194,17 @@ TEST(pack, processes_of_one_run_become_one_trace) {
   EXPECT_EQ(trace.run().start_realtime_ns, uint64_t{1'753'849'873} * 1'000'000'000 + 999);
 }
 
+TEST(pack, a_process_that_was_killed_at_its_beginning_is_left_out) {
+  fake_program killed, program;
+  killed.file.header().schema = {};
+  create_event(program, {1500, 10}, 0xe1);
+  pack_report report;
+  const auto trace = packed({&killed, &program}, &report);
+  EXPECT_EQ(calls_of(trace).size(), 1u);
+  ASSERT_EQ(report.damage.size(), 1u);
+  EXPECT_NE(report.damage[0].find("ended before anything was recorded"), std::string::npos);
+}
+
 TEST(pack, blobs_and_memory_notes_are_there) {
   fake_program program;
   const std::string content(100'000, 'k');
