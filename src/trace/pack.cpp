@@ -374,8 +374,8 @@ result<pack_report> pack_parts(std::span<const recording_part> parts, int descri
     if (part.header().schema == by->hash) {
       used.push_back(&part);
     } else if (part.header().schema == blob_hash{}) {
-      damage.push_back(
-          fmt::format("{}: the process ended before anything was recorded", part.name()));
+      // The process ended before it could have recorded anything: nothing is lost.
+      continue;
     } else {
       damage.push_back(fmt::format(
           "{}: recorded by another version of zevent than the rest: left out", part.name()));

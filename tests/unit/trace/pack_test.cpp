@@ -201,8 +201,7 @@ TEST(pack, a_process_that_was_killed_at_its_beginning_is_left_out) {
   pack_report report;
   const auto trace = packed({&killed, &program}, &report);
   EXPECT_EQ(calls_of(trace).size(), 1u);
-  ASSERT_EQ(report.damage.size(), 1u);
-  EXPECT_NE(report.damage[0].find("ended before anything was recorded"), std::string::npos);
+  EXPECT_TRUE(report.damage.empty());
 }
 
 TEST(pack, blobs_and_memory_notes_are_there) {
