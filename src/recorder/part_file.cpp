@@ -212,9 +212,10 @@ void part_file::give_back(const mapped_segment& segment) {
 void part_file::renew(mapped_segment& segment) {
   auto* header = reinterpret_cast<segment_header*>(segment.begin);
   // The magic goes before anything else does: a segment without one holds nothing. The fence keeps
-  // it so for a reader of the file, and in the order of the stores of a thread that is killed.
+  // it so for a reader of the file, and in the order of the stores of a thread that is killed. (The
+  // standard's own fence is not compiled where threads are sanitized.)
   std::atomic_ref(header->magic).store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  __sync_synchronize();
   std::memset(segment.begin, 0, segment.bytes);
   segment.position = new_position(segment.bytes);
 }

@@ -136,7 +136,7 @@ segment_copies copy_segments(std::span<const std::byte> file) {
     for (int attempt = 0; attempt < most_copy_attempts; ++attempt) {
       const uint64_t position = position_of();
       auto copy = std::make_shared<std::vector<std::byte>>(place.bytes.begin(), place.bytes.end());
-      std::atomic_thread_fence(std::memory_order_acquire);
+      __sync_synchronize();
       if (position == 0 || position != position_of()) continue;
       copies[place.offset] = {position, std::move(copy)};
       break;
