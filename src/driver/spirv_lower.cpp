@@ -24,6 +24,10 @@ constexpr unsigned deepest_constant = 1000;
 constexpr uint64_t largest_variable_bytes = uint64_t{1} << 40;
 constexpr uint64_t largest_local_block_bytes = uint64_t{1} << 31;
 
+// PoCL knows work-items only in functions that became part of a kernel.
+constexpr uint32_t not_to_be_inlined =
+    uint32_t{spv::FunctionControlDontInlineMask} | uint32_t{spv::FunctionControlOptNoneINTELMask};
+
 uint64_t round_up(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
@@ -353,6 +357,7 @@ class variable_lowering {
     deferred_stores_.clear();
     hidden_parameters& needs = needs_[function_];
     instruction lowered = function;
+    lowered.operands[0] &= ~not_to_be_inlined;
     if (needs.table || needs.block) {
       const instruction* type = index_.definition(function.operands[1]);
       if (type == nullptr || type->opcode != spv::OpTypeFunction) {

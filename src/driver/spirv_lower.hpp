@@ -47,6 +47,8 @@ struct lowered_module {
 //  - Atomic operations need not know what they point to, and may be on floating-point numbers.
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.
 //  - Powers to a small constant number are multiplications.
+//  - Functions may be inlined, whatever they ask for: programs that were compiled without
+//    optimisation forbid it for all of theirs.
 //  - Debug information goes.
 //  - Where pointers to functions are used, kernels are added that tell what they are.
 //

@@ -7,6 +7,7 @@
 #include "kernels/float_atomics_spv.h"
 #include "kernels/group_reduce_spv.h"
 #include "kernels/ids_spv.h"
+#include "kernels/not_inlined_spv.h"
 #include "kernels/reverse_add_spv.h"
 #include "kernels/vector_add_spv.h"
 
@@ -61,6 +62,22 @@ TEST_F(launching, groups_share_local_memory_and_meet_at_barriers) {
       EXPECT_EQ(out[group], expected) << "group " << group;
       out[group] = -1;
     }
+  }
+}
+
+TEST_F(launching, functions_that_ask_not_to_be_inlined_know_their_group_and_meet_at_barriers) {
+  constexpr uint32_t groups = 3, size = 8;
+  auto* in = shared_memory<int>(groups * size);
+  auto* out = shared_memory<int>(groups * size);
+  std::iota(in, in + groups * size, 0);
+  const auto kernel = kernel_of(module_of(not_inlined_spv), "call_functions");
+  set_all(kernel, in, out);
+  set_local(kernel, 2, size * sizeof(int));
+  run(kernel, size, groups);
+  for (uint32_t i = 0; i < groups * size; ++i) {
+    const int group = static_cast<int>(i / size);
+    const int first = group * static_cast<int>(size) + group * 1000;
+    EXPECT_EQ(out[i], static_cast<int>(i) + group * 1000 + first) << i;
   }
 }
 
