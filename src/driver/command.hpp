@@ -39,7 +39,21 @@ struct command_signal {
   ref<event> target;
   action act = action::none;
   uint64_t value = 0;
-  uint32_t published_index = 0;  // of a regular list: each execution has its own number (see batch)
+  // Of a regular list: each execution has its own number (see batch), but for the one that `value`
+  // was issued for.
+  uint32_t published_index = 0;
+  uint64_t first_run = 0;
+};
+
+// How a command hangs together with others.
+struct command_links {
+  std::vector<command_wait> waits;
+  command_signal signal;
+
+  // In-order regular lists: what the list's counter goes to when the command is complete; 0 where
+  // nobody has ever looked at it. It stays when the event is taken away, since others may still
+  // wait for this command.
+  uint64_t counted = 0;
 };
 
 // A unit of work in a command list: what the device does for one append.
@@ -82,8 +96,7 @@ class command {
 
   order ordering_ = order::free;
   bool is_batch_ = false;
-  command_signal signal_;
-  std::vector<command_wait> waits_;
+  command_links links_;  // of a regular list: kept by the recording
 
   // Set by the stream that the command is submitted to.
   uint64_t number_ = 0;

@@ -4,6 +4,7 @@
 
 #include "driver/event.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/last_error.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -49,9 +50,16 @@ ze_result_t command_list::create_regular(context& owner, device& target,
   ze_command_queue_desc_t queue{};
   queue.ordinal = desc.commandQueueGroupOrdinal;
   if (const ze_result_t result = check_queue(queue); result != ZE_RESULT_SUCCESS) return result;
+  const auto* changes = find_in_chain<ze_mutable_command_list_exp_desc_t>(
+      desc.pNext, ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC);
+  if (changes != nullptr &&
+      (changes->flags & ~uint32_t{ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED})) {
+    return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  }
   const bool in_order = (flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
   auto* made = new command_list(owner, target, queue, in_order);
   made->list_flags_ = flags;
+  if (changes != nullptr) made->mutable_ = std::make_unique<mutable_commands>();
   made->recording_ = ref<recording>::adopt(new recording(in_order));
   *out = made;
   return ZE_RESULT_SUCCESS;
@@ -88,38 +96,36 @@ ze_result_t command_list::check(const dependencies& events) const {
 }
 
 void command_list::bind_waits(command& work, const dependencies& events) {
-  work.waits_.reserve(events.wait_count);
+  work.links_.waits.reserve(events.wait_count);
   for (uint32_t i = 0; i < events.wait_count; ++i) {
-    work.waits_.push_back(try_from_handle<event>(events.waits[i])->bind_wait());
+    work.links_.waits.push_back(try_from_handle<event>(events.waits[i])->bind_wait());
   }
 }
 
 void command_list::wait_on_host(command& work) {
-  for (const command_wait& each : work.waits_) {
+  for (const command_wait& each : work.links_.waits) {
     if (!each.moves) host_wait(each.point, UINT64_MAX, *each.source);
   }
 }
 
-ze_result_t command_list::append(std::unique_ptr<command> work, const dependencies& events) {
+ze_result_t command_list::append(std::unique_ptr<command> work, const dependencies& events,
+                                 std::optional<launch_draft> draft) {
   if (const ze_result_t result = check(events); result != ZE_RESULT_SUCCESS) return result;
   // EV-34: what comes after the end of a list is taken and never reached, as by Intel's driver.
-  if (closed_) return ZE_RESULT_SUCCESS;
+  if (ended_) return ZE_RESULT_SUCCESS;
   // Waits first: a command may wait for the counter-based event that it signals anew (EV-51).
   bind_waits(*work, events);
   auto* signal = try_from_handle<event>(events.signal);
-  if (signal != nullptr) {
-    work->signal_ = signal->begin_signal();
-    signal->note_signaller(work->ordering());
-  }
-  const bool binds = work->signal_.act == command_signal::action::counter;
-
   if (!is_immediate()) {
-    const uint64_t position = recording_->size() + 1;
-    if (binds) work->signal_.value = position;
-    recording_->add(std::move(work));
-    if (binds) signal->bind_signal(recording_->counter(), position, true);
+    recording_->add(std::move(work), signal);
+    if (mutable_) mutable_->identify(*recording_, recording_->size() - 1, std::move(draft));
     return ZE_RESULT_SUCCESS;
   }
+  if (signal != nullptr) {
+    work->links_.signal = signal->begin_signal();
+    signal->note_signaller(work->ordering());
+  }
+  const bool binds = work->links_.signal.act == command_signal::action::counter;
   if (has_fault(fault::append_blocks_on_host_event)) wait_on_host(*work);
   const uint64_t number = stream_->submit(std::move(work));
   if (binds) signal->bind_signal(stream_->progress(), number, false);
@@ -151,14 +157,57 @@ ze_result_t command_list::finish_append(uint64_t number) {
 }
 
 ze_result_t command_list::close() {
-  closed_ = !is_immediate();
+  if (is_immediate()) return ZE_RESULT_SUCCESS;
+  if (ended_ && !closed_) {
+    if (!mutable_->are_complete()) {
+      set_last_error(
+          "a mutable command was given another kernel, and then not all of the arguments, group "
+          "size and group count that this kernel needs");
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    recording_->finish_changes();
+  }
+  closed_ = true;
+  ended_ = true;
   return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t command_list::reset() {
   if (is_immediate()) return ZE_RESULT_SUCCESS;
   recording_ = ref<recording>::adopt(new recording(in_order_));
+  if (mutable_) mutable_ = std::make_unique<mutable_commands>();
   closed_ = false;
+  ended_ = false;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list::clone(command_list** out) const {
+  const bool may_be_cloned =
+      (list_flags_ & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) != 0 && !is_immediate() && closed_;
+  if (!may_be_cloned) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+  auto* made = new command_list(*context_, device_, desc_, in_order_);
+  made->list_flags_ = list_flags_;
+  made->recording_ = recording_->clone();
+  if (mutable_) made->mutable_ = std::make_unique<mutable_commands>(*mutable_);
+  made->closed_ = true;
+  made->ended_ = true;
+  *out = made;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list::issue_command_id(ze_mutable_command_exp_flags_t flags,
+                                           std::span<kernel* const> kernels, uint64_t* id) {
+  if (!is_mutable() || ended_) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+  return mutable_->issue_id(flags, kernels, id);
+}
+
+ze_result_t command_list::begin_update() {
+  if (!is_mutable() || !ended_) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+  // EV-43 wants executions to be over. Where they are not, they keep what they had.
+  if (recording_->is_shared()) recording_ = recording_->copy();
   return ZE_RESULT_SUCCESS;
 }
 

@@ -3,10 +3,12 @@
 #include <level_zero/ze_api.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "driver/command.hpp"
 #include "driver/context.hpp"
+#include "driver/mutable_commands.hpp"
 #include "driver/object.hpp"
 #include "driver/recording.hpp"
 #include "driver/stream.hpp"
@@ -40,12 +42,31 @@ class command_list : public object_of<command_list, object_kind::command_list> {
   static ze_result_t create_immediate(context& owner, device& target,
                                       const ze_command_queue_desc_t& desc, command_list** out);
 
-  ze_result_t append(std::unique_ptr<command> work, const dependencies& events);
+  // Launches in mutable lists come with what can be changed of them.
+  ze_result_t append(std::unique_ptr<command> work, const dependencies& events,
+                     std::optional<launch_draft> draft = std::nullopt);
+  bool wants_draft() const { return mutable_ != nullptr && mutable_->awaits_command(); }
   // The commands of regular lists, appended to an immediate one.
   ze_result_t append_lists(std::span<command_list* const> lists, const dependencies& events);
 
   ze_result_t close();
   ze_result_t reset();
+  // EXP_CLONEABLE lists: another list of the same commands, closed as this one is.
+  ze_result_t clone(command_list** out) const;
+
+  // Mutable lists.
+  bool is_mutable() const { return mutable_ != nullptr; }
+  ze_result_t issue_command_id(ze_mutable_command_exp_flags_t flags,
+                               std::span<kernel* const> kernels, uint64_t* id);
+  // Changes commands once the list has been closed; it is then to be closed again.
+  //   change: ze_result_t(mutable_commands&, recording&)
+  template <typename Change>
+  ze_result_t update(Change&& change) {
+    if (const ze_result_t bad = begin_update(); bad != ZE_RESULT_SUCCESS) return bad;
+    const ze_result_t result = change(*mutable_, *recording_);
+    if (result == ZE_RESULT_SUCCESS) closed_ = false;
+    return result;
+  }
   ze_result_t synchronize(uint64_t timeout_ns);
 
   context& owner_context() const { return *context_; }
@@ -68,6 +89,7 @@ class command_list : public object_of<command_list, object_kind::command_list> {
   static void wait_on_host(command& work);
   static void bind_waits(command& work, const dependencies& events);
   ze_result_t finish_append(uint64_t number);
+  ze_result_t begin_update();
 
   const ref<context> context_;
   device& device_;
@@ -75,9 +97,12 @@ class command_list : public object_of<command_list, object_kind::command_list> {
   const bool in_order_;
   ze_command_list_flags_t list_flags_ = 0;
 
-  ref<stream> stream_;        // immediate lists
-  ref<recording> recording_;  // regular lists
-  bool closed_ = false;       // regular lists
+  ref<stream> stream_;  // immediate lists
+  // Regular lists.
+  ref<recording> recording_;
+  std::unique_ptr<mutable_commands> mutable_;  // null: not mutable
+  bool closed_ = false;                        // may be executed
+  bool ended_ = false;                         // takes no more commands until it is reset
 };
 
 }  // namespace zevent::driver

@@ -12,6 +12,7 @@
 #include "driver/device_hierarchy.hpp"
 #include "driver/driver.hpp"
 #include "driver/kernel_limits.hpp"
+#include "driver/mutable_commands.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -64,6 +65,11 @@ void fill_extensions(const device& target, ze_device_properties_t& properties) {
     events->flags = ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE |
                     ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC |
                     ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION;
+  }
+  if (auto* changes = find_in_chain<ze_mutable_command_list_exp_properties_t>(
+          chain, ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES)) {
+    changes->mutableCommandListFlags = 0;
+    changes->mutableCommandFlags = mutable_commands::supported;
   }
   // What is written to read-only memory ends the process, as a fault of a device would.
   if (auto* read_only = find_in_chain<ze_device_readonly_memory_ext_properties_t>(

@@ -161,6 +161,10 @@ event::~event() {
   sync_heap().free(shared_, sizeof(shared_counter));
 }
 
+event::likeness event::kind_of_event() const {
+  return {counter_based_, pool_ ? pool_->flags() : 0, counter_flags_, signal_scope_, wait_scope_};
+}
+
 bool event::is_abandoned() {
   if (context_->is_lost()) return true;
   if (import_ != nullptr) {
@@ -330,6 +334,20 @@ uint64_t event::issue_number() {
 void event::bind_signal(const ref<in_order_counter>& counter, uint64_t number, bool regular_list) {
   binding_.replace(
       {wait_point::of(counter->cell, number, futex_scope::process), counter, regular_list});
+}
+
+void event::follow_signal(const ref<in_order_counter>& counter, uint64_t number) {
+  binding_.follow({wait_point::of(counter->cell, number, futex_scope::process), counter, true});
+}
+
+void event::withdraw_signal(const command_links& links, const in_order_counter* counter,
+                            uint64_t runs) {
+  const command_signal& signal = links.signal;
+  if (signal.act == command_signal::action::counter) {
+    binding_.withdraw(*counter, links.counted, runs > 0);
+  } else if (signal.act == command_signal::action::publish && runs == signal.first_run) {
+    complete_signal(signal.act, signal.value);  // no run will: nobody shall wait for it
+  }
 }
 
 void event::complete_signal(command_signal::action act, uint64_t value) noexcept {

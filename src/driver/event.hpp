@@ -46,6 +46,17 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   static void* operator new(size_t bytes);
   static void operator delete(void* memory);
 
+  // What an event shares with one that may take its place in a mutable command list (EV-43).
+  struct likeness {
+    bool counter_based = false;
+    ze_event_pool_flags_t pool_flags = 0;
+    ze_event_counter_based_flags_t counter_flags = 0;
+    ze_event_scope_flags_t signal_scope = 0;
+    ze_event_scope_flags_t wait_scope = 0;
+    bool operator==(const likeness&) const = default;
+  };
+  likeness kind_of_event() const;
+
   bool is_counter_based() const { return counter_based_; }
   ze_event_counter_based_flags_t counter_flags() const { return counter_flags_; }
   bool is_imported() const { return import_ != nullptr; }
@@ -81,6 +92,10 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   command_signal begin_signal();
   // Binds to the `number`th command of the list that has this counter.
   void bind_signal(const ref<in_order_counter>& counter, uint64_t number, bool regular_list);
+  // A run of the list begins: where the event is bound to a clone of the list, it changes over.
+  void follow_signal(const ref<in_order_counter>& counter, uint64_t number);
+  // The command will signal the event no more; its list has had so many runs.
+  void withdraw_signal(const command_links& links, const in_order_counter* counter, uint64_t runs);
   void complete_signal(command_signal::action act, uint64_t value) noexcept;
   // Events that processes share: the number of one more signal, which makes the event incomplete.
   uint64_t issue_number();

@@ -4,18 +4,45 @@
 
 namespace zevent::driver {
 
+void event_binding::publish(const state& next) {
+  // Sequentially consistent: no field is seen before the odd version, none after the even one.
+  version_.fetch_add(1, std::memory_order_seq_cst);
+  value_.store(next.point.value, std::memory_order_seq_cst);
+  target_.store(next.point.target, std::memory_order_seq_cst);
+  run_of_.store(next.moves ? next.counter.get() : nullptr, std::memory_order_seq_cst);
+  version_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+// In all of these, `dropped` lets go of its counter after the lock.
 void event_binding::replace(state next) {
-  state dropped;  // its counter is let go after the lock
-  {
-    const std::lock_guard lock(mutex_);
-    dropped = std::exchange(state_, std::move(next));
-    // Sequentially consistent: no field is seen before the odd version, none after the even one.
-    version_.fetch_add(1, std::memory_order_seq_cst);
-    value_.store(state_.point.value, std::memory_order_seq_cst);
-    target_.store(state_.point.target, std::memory_order_seq_cst);
-    run_of_.store(state_.moves ? state_.counter.get() : nullptr, std::memory_order_seq_cst);
-    version_.fetch_add(1, std::memory_order_seq_cst);
+  state dropped;
+  const std::lock_guard lock(mutex_);
+  dropped = std::exchange(state_, std::move(next));
+  publish(state_);
+}
+
+void event_binding::follow(state next) {
+  state dropped;
+  const std::lock_guard lock(mutex_);
+  const bool is_relative = state_.counter && state_.counter->family() == next.counter->family();
+  if (!is_relative) return;
+  dropped = std::exchange(state_, std::move(next));
+  publish(state_);
+}
+
+void event_binding::withdraw(const in_order_counter& counter, uint64_t number, bool has_run) {
+  state dropped;
+  const std::lock_guard lock(mutex_);
+  const bool is_bound =
+      state_.moves && state_.counter.get() == &counter && state_.point.target == number;
+  if (!is_bound) return;
+  if (has_run) {
+    state_.point.target += counter.run_base.load(std::memory_order_acquire);
+    state_.moves = false;
+  } else {
+    dropped = std::exchange(state_, state{});
   }
+  publish(state_);
 }
 
 event_binding::state event_binding::current() const {

@@ -20,6 +20,11 @@ class event_binding {
   };
 
   void replace(state next);
+  // Replaces it where it is bound to the counter of a clone.
+  void follow(state next);
+  // The command that the event is bound to will signal it no more: it stays with the last run, or
+  // with nothing where the list has not run. Nothing happens where it is bound to something else.
+  void withdraw(const in_order_counter& counter, uint64_t number, bool has_run);
 
   // For an append that waits: the state with its references.
   state current() const;
@@ -29,6 +34,8 @@ class event_binding {
   bool is_reached() const;
 
  private:
+  void publish(const state& next);  // to those who read without the lock
+
   // Even: stable. The fields are atomics so that a reader that meets a writer reads something,
   // finds the version changed, and reads again.
   std::atomic<uint32_t> version_{0};

@@ -27,6 +27,7 @@ class in_order_counter_store {
     const std::lock_guard lock(mutex_);
     counter->cell.value.store(0, std::memory_order_relaxed);
     counter->run_base.store(0, std::memory_order_relaxed);
+    counter->family_.store(0, std::memory_order_relaxed);
     counter->next_free_ = std::exchange(free_, counter);
   }
 
@@ -37,6 +38,19 @@ class in_order_counter_store {
 
 ref<in_order_counter> in_order_counter::create() {
   return ref<in_order_counter>::adopt(in_order_counter_store::instance().take());
+}
+
+void in_order_counter::join_family_of(in_order_counter& other) {
+  static std::atomic<uint64_t> families{0};  // relaxed: only counted
+  uint64_t theirs = other.family();
+  if (theirs == 0) {
+    const uint64_t founded = families.fetch_add(1, std::memory_order_relaxed) + 1;
+    // Two threads may clone the same list: one of them founds the family.
+    if (other.family_.compare_exchange_strong(theirs, founded, std::memory_order_relaxed)) {
+      theirs = founded;
+    }
+  }
+  family_.store(theirs, std::memory_order_relaxed);
 }
 
 void in_order_counter::recycle() {

@@ -25,6 +25,12 @@ class in_order_counter {
   // and so nothing is complete.
   std::atomic<uint64_t> run_base{0};
 
+  // Lists that are clones of one another signal the same events, each with its own counter: a run
+  // of any of them takes the events over from the others. 0: no clones. Relaxed: whoever executes
+  // a clone has got it from the call that made it.
+  void join_family_of(in_order_counter& other);
+  uint64_t family() const { return family_.load(std::memory_order_relaxed); }
+
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void drop_reference() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle();
@@ -35,6 +41,7 @@ class in_order_counter {
   void recycle();
 
   std::atomic<uint32_t> references_{1};
+  std::atomic<uint64_t> family_{0};
   in_order_counter* next_free_ = nullptr;
 };
 

@@ -26,23 +26,34 @@ kernel::kernel(module& owner, module::executable executable, size_t index,
       executable_(std::move(executable)),
       index_(index),
       signature_(executable_.code->signature().kernels[index]),
-      image_(std::move(image)) {
+      image_(std::move(image)),
+      arguments_(unset_arguments()),
+      shape_(unset_shape()) {}
+
+argument_values kernel::unset_arguments() const {
+  argument_values unset;
   for (const spirv::kernel_argument& each : signature_.arguments) {
     if (each.kind == spirv::argument_kind::local_pointer) {
-      arguments_.add_local(0);
+      unset.add_local(0);
     } else {
-      arguments_.add_value(each.size_bytes);
+      unset.add_value(each.size_bytes);
     }
   }
-  const spirv::lowered_kernel& lowered = executable_.code->lowered_kernel(index);
+  const spirv::lowered_kernel& lowered = executable_.code->lowered_kernel(index_);
   if (lowered.takes_variable_table) {
-    arguments_.add_value(sizeof(void*));
+    unset.add_value(sizeof(void*));
     const uint64_t* table = executable_.variables->table();
-    arguments_.set_value(arguments_.count() - 1, &table, sizeof(table));
+    unset.set_value(unset.count() - 1, &table, sizeof(table));
   }
-  if (lowered.local_block_bytes != 0) arguments_.add_local(lowered.local_block_bytes);
+  if (lowered.local_block_bytes != 0) unset.add_local(lowered.local_block_bytes);
+  return unset;
+}
+
+launch_shape kernel::unset_shape() const {
+  launch_shape unset;
   const auto& required = signature_.required_group_size;
-  if (required[0] != 0) std::copy(required.begin(), required.end(), shape_.group_size.begin());
+  if (required[0] != 0) std::copy(required.begin(), required.end(), unset.group_size.begin());
+  return unset;
 }
 
 ze_result_t kernel::create(module& owner, const ze_kernel_desc_t& desc, kernel** out) {
@@ -73,7 +84,7 @@ ze_result_t kernel::create(module& owner, const ze_kernel_desc_t& desc, kernel**
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t kernel::set_group_size(uint32_t x, uint32_t y, uint32_t z) {
+ze_result_t kernel::check_group_size(uint32_t x, uint32_t y, uint32_t z) const {
   if (x == 0 || y == 0 || z == 0) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
   const uint64_t most = most_work_items();
   if (x > most || y > most || z > most || uint64_t{x} * y * z > most) {
@@ -83,6 +94,11 @@ ze_result_t kernel::set_group_size(uint32_t x, uint32_t y, uint32_t z) {
   if (required[0] != 0 && (x != required[0] || y != required[1] || z != required[2])) {
     return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
   }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t kernel::set_group_size(uint32_t x, uint32_t y, uint32_t z) {
+  if (const ze_result_t bad = check_group_size(x, y, z); bad != ZE_RESULT_SUCCESS) return bad;
   const std::lock_guard lock(mutex_);
   shape_.group_size = {x, y, z};
   return ZE_RESULT_SUCCESS;
@@ -109,15 +125,16 @@ ze_result_t kernel::suggest_group_size(const uint32_t (&global)[3],
 
 ze_result_t kernel::set_argument(uint32_t index, size_t size_bytes, const void* value) {
   const std::lock_guard lock(mutex_);
-  return set_argument_locked(index, size_bytes, value);
+  return put_argument(arguments_, index, size_bytes, value);
 }
 
-ze_result_t kernel::set_argument_locked(uint32_t index, size_t size_bytes, const void* value) {
+ze_result_t kernel::put_argument(argument_values& into, uint32_t index, size_t size_bytes,
+                                 const void* value) const {
   if (index >= signature_.arguments.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
   const spirv::kernel_argument& argument = signature_.arguments[index];
   switch (argument.kind) {
     case spirv::argument_kind::local_pointer:
-      arguments_.set_local_size(index, size_bytes);
+      into.set_local_size(index, size_bytes);
       return ZE_RESULT_SUCCESS;
     case spirv::argument_kind::pointer:
       if (value == nullptr) size_bytes = sizeof(void*);  // a null pointer, whatever its size
@@ -134,7 +151,7 @@ ze_result_t kernel::set_argument_locked(uint32_t index, size_t size_bytes, const
       }
       break;
   }
-  arguments_.set_value(index, value, size_bytes);
+  into.set_value(index, value, size_bytes);
   return ZE_RESULT_SUCCESS;
 }
 
@@ -149,7 +166,7 @@ ze_result_t kernel::set_arguments(void** values) {
       if (value != nullptr) std::memcpy(&size_bytes, value, sizeof(size_bytes));
       value = nullptr;
     }
-    const ze_result_t status = set_argument_locked(i, size_bytes, value);
+    const ze_result_t status = put_argument(arguments_, i, size_bytes, value);
     if (status != ZE_RESULT_SUCCESS) return status;
   }
   return ZE_RESULT_SUCCESS;
@@ -190,18 +207,33 @@ void kernel::describe(ze_kernel_properties_t& out) const {
   std::memcpy(out.uuid.mid, &identities[1], sizeof(void*));
 }
 
+kernel::launch kernel::assemble(argument_values arguments, launch_shape shape) const {
+  return {.image = image_,
+          .variables = executable_.variables,
+          .arguments = std::move(arguments),
+          .shape = shape,
+          .options = {.uses_printf = executable_.code->signature().uses_printf,
+                      .flushes_denormals = module_->flags().flushes_denormals}};
+}
+
 ze_result_t kernel::snapshot(launch& out) const {
   const std::lock_guard lock(mutex_);
-  if (arguments_.local_bytes() > largest_local_memory_bytes) {
+  out = assemble(arguments_, shape_);
+  return out.check();
+}
+
+kernel::launch kernel::unset_launch() const {
+  return assemble(unset_arguments(), unset_shape());
+}
+
+ze_result_t kernel::launch::check() const {
+  if (arguments.local_bytes() > largest_local_memory_bytes) {
     return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   }
-  out.image = image_;
-  out.variables = executable_.variables;
-  out.arguments = arguments_;
-  out.shape = shape_;
-  out.options.uses_printf = executable_.code->signature().uses_printf;
-  out.options.flushes_denormals = module_->flags().flushes_denormals;
-  return ZE_RESULT_SUCCESS;
+  if (!options.is_cooperative) return ZE_RESULT_SUCCESS;
+  const auto& [x, y, z] = shape.group_count;  // 32 bits each: two of them cannot overflow
+  const uint64_t most = most_cooperative_groups();
+  return x * y > most || x * y * z > most ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
 }
 
 }  // namespace zevent::driver

@@ -41,15 +41,27 @@ class kernel : public object_of<kernel, object_kind::kernel> {
     argument_values arguments;
     launch_shape shape;  // the group count is the append's
     launch_options options;
+
+    // Fails where it needs more local memory than there is, or has more groups than can run at the
+    // same time and must.
+    ze_result_t check() const;
   };
-  // Fails where the kernel needs more local memory than there is.
   ze_result_t snapshot(launch& out) const;
+
+  // For launches that are changed after the append: one with no argument set, and what the setters
+  // check.
+  launch unset_launch() const;
+  ze_result_t put_argument(argument_values& into, uint32_t index, size_t size_bytes,
+                           const void* value) const;
+  ze_result_t check_group_size(uint32_t x, uint32_t y, uint32_t z) const;
 
  private:
   kernel(module& owner, module::executable executable, size_t index,
          std::shared_ptr<const kernel_image> image);
 
-  ze_result_t set_argument_locked(uint32_t index, size_t size_bytes, const void* value);
+  argument_values unset_arguments() const;
+  launch_shape unset_shape() const;
+  launch assemble(argument_values arguments, launch_shape shape) const;
 
   const ref<module> module_;
   const module::executable executable_;

@@ -1,37 +1,15 @@
 #include <algorithm>
+#include <optional>
 
 #include "driver/command.hpp"
 #include "driver/command_list.hpp"
 #include "driver/kernel.hpp"
+#include "driver/launch_command.hpp"
+#include "driver/launch_draft.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
 namespace {
-
-std::array<uint64_t, 3> to_array(const ze_group_count_t& groups) {
-  return {groups.groupCountX, groups.groupCountY, groups.groupCountZ};
-}
-
-ze_result_t launch_groups(const kernel::launch& launch,
-                          const std::array<uint64_t, 3>& group_count) {
-  launch_shape shape = launch.shape;
-  shape.group_count = group_count;
-  return run_launch(*launch.image, shape, launch.arguments, launch.options)
-             ? ZE_RESULT_SUCCESS
-             : ZE_RESULT_ERROR_DEVICE_LOST;
-}
-
-class launch_command final : public command {
- public:
-  launch_command(kernel::launch launch, const ze_group_count_t& groups)
-      : launch_(std::move(launch)), group_count_(to_array(groups)) {}
-
-  ze_result_t run() override { return launch_groups(launch_, group_count_); }
-
- private:
-  const kernel::launch launch_;
-  const std::array<uint64_t, 3> group_count_;
-};
 
 // The group counts, and how many of the kernels to launch, lie in memory and are read when the
 // command runs.
@@ -45,7 +23,9 @@ class indirect_launch_command final : public command {
     const size_t count =
         count_ != nullptr ? std::min<size_t>(*count_, launches_.size()) : launches_.size();
     for (size_t i = 0; i < count; ++i) {
-      const ze_result_t status = launch_groups(launches_[i], to_array(groups_[i]));
+      launch_shape shape = launches_[i].shape;
+      shape.group_count = to_array(groups_[i]);
+      const ze_result_t status = launch_command::run(launches_[i], shape);
       if (status != ZE_RESULT_SUCCESS) return status;
     }
     return ZE_RESULT_SUCCESS;
@@ -66,16 +46,17 @@ ze_result_t append_launch(ze_command_list_handle_t list, kernel& launched,
                           const dependencies& events) {
   return with<command_list>(list, [&](command_list& target) {
     if (const ze_result_t status = check_list(target); status != ZE_RESULT_SUCCESS) return status;
-    const uint64_t count = uint64_t{groups.groupCountX} * groups.groupCountY;
-    if (is_cooperative && (count > most_cooperative_groups() ||
-                           count * groups.groupCountZ > most_cooperative_groups())) {
-      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
     kernel::launch launch;
-    const ze_result_t status = launched.snapshot(launch);
+    ze_result_t status = launched.snapshot(launch);
     if (status != ZE_RESULT_SUCCESS) return status;
+    launch.shape.group_count = to_array(groups);
     launch.options.is_cooperative = is_cooperative;
-    return target.append(std::make_unique<launch_command>(std::move(launch), groups), events);
+    status = launch.check();
+    if (status != ZE_RESULT_SUCCESS) return status;
+    std::optional<launch_draft> draft;
+    if (target.wants_draft()) draft.emplace(launched, launch);
+    return target.append(std::make_unique<launch_command>(std::move(launch)), events,
+                         std::move(draft));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,16 @@
 
 namespace zevent::driver {
 
+// A command of a regular list. What it does is shared with clones and with copies of the list.
+struct recorded_command {
+  std::shared_ptr<command> work;
+  command_links links;
+};
+
 // The commands of a regular list between two resets. The list and every execution in flight share
-// it, so the list may be reset or destroyed while it runs.
+// it, so the list may be reset or destroyed while it runs. Only a list that nobody else holds is
+// changed: a mutable list takes a copy first while executions are in flight, and they keep what
+// they had.
 class recording {
  public:
   explicit recording(bool in_order) : in_order_(in_order) {
@@ -22,13 +31,27 @@ class recording {
   void drop_reference() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  // Acquire: what executions did with it is over.
+  bool is_shared() const { return references_.load(std::memory_order_acquire) > 1; }
 
   bool is_in_order() const { return in_order_; }
   const ref<in_order_counter>& counter() const { return counter_; }
 
   size_t size() const { return commands_.size(); }
-  command& at(size_t position) const { return *commands_[position]; }
-  void add(std::unique_ptr<command> work);
+  const recorded_command& at(size_t position) const { return commands_[position]; }
+  // `signalled` may be null.
+  void add(std::unique_ptr<command> work, event* signalled);
+
+  // The same list, to be changed: it goes on counting where this one stops.
+  ref<recording> copy() const;
+  // Another list of the same commands.
+  ref<recording> clone() const;
+
+  // What mutable lists do, until finish_changes().
+  void change_work(size_t position, std::shared_ptr<command> work);
+  void change_signal(size_t position, event* signalled);
+  void change_waits(size_t position, std::span<event* const> events);  // null: that slot is empty
+  void finish_changes();
 
   // One execution: what differs from the others.
   struct run {
@@ -41,14 +64,21 @@ class recording {
   run begin_run();
 
  private:
+  // The list as it is at the source, without what belongs to one recording alone.
+  recording(const recording& source, ref<in_order_counter> counter, uint64_t runs);
   ~recording() = default;
+
+  void bind_signal(size_t position, event& signalled);
+  void index(size_t position);
+  void index_anew();
+  void take_events_over();  // from clones
 
   std::atomic<uint32_t> references_{1};
   const bool in_order_;
   ref<in_order_counter> counter_;
-  std::vector<std::unique_ptr<command>> commands_;
+  std::vector<recorded_command> commands_;
   std::vector<std::pair<const in_order_counter*, uint64_t>> moving_waits_;
-  std::vector<command*> published_;
+  std::vector<size_t> published_;  // positions
   std::atomic<uint64_t> runs_{0};
 };
 

@@ -237,7 +237,11 @@ stream::blocked_on stream::next_obstacle() const {
   const command* head = pending_.front();
   const batch* group = head->is_batch_ ? static_cast<const batch*>(head) : nullptr;
   if (group != nullptr && group->source_->size() == 0) return {};
-  const command& work = group != nullptr ? group->source_->at(group->position_) : *head;
+  const recorded_command* recorded =
+      group != nullptr ? &group->source_->at(group->position_) : nullptr;
+  const command& work = recorded != nullptr ? *recorded->work : *head;
+  const std::vector<command_wait>& waits =
+      recorded != nullptr ? recorded->links.waits : head->links_.waits;
 
   // In order within the list that is executed, and among what an in-order stream was given.
   const size_t siblings = group != nullptr ? group->in_flight_ : 0;
@@ -245,10 +249,10 @@ stream::blocked_on stream::next_obstacle() const {
   if (group != nullptr && group->source_->is_in_order() && siblings > 0) {
     return {obstacle::in_flight};
   }
-  if (work.ordering_ == command::order::barrier && work.waits_.empty() && !in_flight_.empty()) {
+  if (work.ordering_ == command::order::barrier && waits.empty() && !in_flight_.empty()) {
     return {obstacle::in_flight};
   }
-  for (const command_wait& wait : work.waits_) {
+  for (const command_wait& wait : waits) {
     wait_point point = wait.point;
     if (wait.moves) {
       point.target = group != nullptr
@@ -269,11 +273,11 @@ void stream::start_next() {
   batch* group = head->is_batch_ ? static_cast<batch*>(head) : nullptr;
   if (group == nullptr) {
     last_taken_ = head->number_;
-    in_flight_.push_back({head, pending_.pop(), nullptr});
+    in_flight_.push_back({head, &head->links_, pending_.pop(), nullptr});
   } else if (group->source_->size() > 0) {
-    command& work = group->source_->at(group->position_++);
+    const recorded_command& next = group->source_->at(group->position_++);
     ++group->in_flight_;
-    in_flight_.push_back({&work, nullptr, group});
+    in_flight_.push_back({next.work.get(), &next.links, nullptr, group});
   }
   if (group != nullptr && group->position_ == group->source_->size()) {
     last_taken_ = group->number_;
@@ -327,12 +331,12 @@ void stream::complete_one() {
 void stream::complete_at(size_t position) {
   started_command chosen = std::move(in_flight_[position]);
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(position));
-  execute(*chosen.work, chosen.group);
+  execute(chosen);
   if (chosen.group != nullptr) --chosen.group->in_flight_;
   retire(std::move(chosen.alone), chosen.group);
 }
 
-void stream::execute(command& work, const batch* group) {
+void stream::execute(const started_command& started) {
   if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW) engine::instance().let_urgent_pass();
   if (fault_strikes_after(fault::device_lost)) {
     abandon();
@@ -340,11 +344,11 @@ void stream::execute(command& work, const batch* group) {
   }
   const uint64_t execution = executions_++;
   chaos_delay(chaos_purpose::delay_of_start, index_, execution, 8, 100);
-  event* signalled = work.signal_.target.get();
+  event* signalled = started.links->signal.target.get();
   const bool timed = signalled != nullptr && signalled->has_timestamps();
   const bool slowed = has_fault(fault::slow_engine);
   const uint64_t start_ns = timed || slowed ? device_clock::host_now_ns() : 0;
-  if (work.run() != ZE_RESULT_SUCCESS) {
+  if (started.work->run() != ZE_RESULT_SUCCESS) {
     abandon();
     return;
   }
@@ -352,7 +356,7 @@ void stream::execute(command& work, const batch* group) {
     const uint64_t took_ns = device_clock::host_now_ns() - start_ns;
     sleep_ns(took_ns * (active_faults().number(fault::slow_engine) - 1));
   }
-  if (signalled == nullptr) return;
+  if (signalled == nullptr && started.links->counted == 0) return;
   if (timed) {
     // What a command takes jitters.
     chaos_delay(chaos_purpose::delay_of_end, index_, execution, 2, 50);
@@ -365,19 +369,23 @@ void stream::execute(command& work, const batch* group) {
   chaos_delay(chaos_purpose::delay_of_signal, index_, execution, 4, 100);
   const bool somebody_waits = has_waiting_host();
   const uint64_t ended_waits = ended_host_waits();
-  signal(work, group);
+  signal(started);
   give_head_start(somebody_waits, ended_waits);
 }
 
-void stream::signal(command& work, const batch* group) {
-  const command_signal& signal = work.signal_;
+void stream::signal(const started_command& started) {
+  const command_links& links = *started.links;
+  const command_signal& signal = links.signal;
+  const batch* group = started.group;
   uint64_t value = signal.value;
-  if (group != nullptr && signal.act == command_signal::action::counter) {
-    group->source_->counter()->cell.raise(group->run_.counter_base + value, futex_scope::process);
-  } else if (group != nullptr && signal.act == command_signal::action::publish) {
+  if (group != nullptr && links.counted != 0) {
+    const uint64_t counted = group->run_.counter_base + links.counted;
+    group->source_->counter()->cell.raise(counted, futex_scope::process);
+  }
+  if (group != nullptr && signal.act == command_signal::action::publish) {
     value = group->run_.published[signal.published_index];
   }
-  signal.target->complete_signal(signal.act, value);
+  if (signal.target) signal.target->complete_signal(signal.act, value);
 }
 
 // The event is signalled before the progress is raised: whoever has synchronised with the list

@@ -15,6 +15,7 @@
 namespace zevent::driver {
 
 class batch;
+struct command_links;
 
 // The commands of one queue or one immediate list, in the order of their submission.
 //
@@ -64,6 +65,7 @@ class stream {
   friend class engine;
   struct started_command {
     command* work;                   // owned by `alone` or by the batch's recording
+    const command_links* links;      // likewise
     std::unique_ptr<command> alone;  // null: part of a batch
     batch* group;                    // null: on its own
   };
@@ -90,8 +92,8 @@ class stream {
   bool wait_for_more(bool whatever_comes);
   bool has_more();
   void give_head_start(bool somebody_waited, uint64_t ended_waits_before);
-  void execute(command& work, const batch* group);
-  void signal(command& work, const batch* group);
+  void execute(const started_command& started);
+  void signal(const started_command& started);
   void retire(std::unique_ptr<command> alone, batch* group);
   void raise_progress();
   void drop_everything();

@@ -257,12 +257,11 @@ TEST_F(clients, ask_which_memory_can_be_imported) {
 }
 
 // A feature that is not there is not reported, and whoever tries it all the same is told.
-TEST_F(clients, find_no_images_clones_mutable_lists_or_graphs_and_are_told_so) {
+TEST_F(clients, find_no_images_or_graphs_and_are_told_so) {
   const auto names = extensions();
   for (const char* missing :
-       {ZE_MUTABLE_COMMAND_LIST_EXP_NAME, ZE_COMMAND_LIST_CLONE_EXP_NAME, ZE_IMAGE_COPY_EXT_NAME,
-        ZE_IMAGE_VIEW_EXT_NAME, ZE_BINDLESS_IMAGE_EXP_NAME, ZE_RAYTRACING_EXT_NAME,
-        ZE_RECORD_REPLAY_GRAPH_EXT_NAME, ZE_SUBGROUPS_EXT_NAME}) {
+       {ZE_IMAGE_COPY_EXT_NAME, ZE_IMAGE_VIEW_EXT_NAME, ZE_BINDLESS_IMAGE_EXP_NAME,
+        ZE_RAYTRACING_EXT_NAME, ZE_RECORD_REPLAY_GRAPH_EXT_NAME, ZE_SUBGROUPS_EXT_NAME}) {
     EXPECT_FALSE(names.contains(missing)) << missing;
   }
   ze_device_image_properties_t images = {};
@@ -281,14 +280,6 @@ TEST_F(clients, find_no_images_clones_mutable_lists_or_graphs_and_are_told_so) {
   EXPECT_EQ(zeSamplerCreate(context_, device_, &sampler_desc, &sampler),
             ZE_RESULT_ERROR_UNINITIALIZED)
       << "which is what clients take for no samplers";
-  const auto list = regular_list();
-  ze_command_list_handle_t clone = nullptr;
-  EXPECT_EQ(zeCommandListCreateCloneExp(list, &clone), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-  ze_mutable_command_id_exp_desc_t id_desc = {};
-  id_desc.stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC;
-  uint64_t id = 0;
-  EXPECT_EQ(zeCommandListGetNextCommandIdExp(list, &id_desc, &id),
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
 TEST_F(clients, create_pools_of_2048_events_without_any_flag) {

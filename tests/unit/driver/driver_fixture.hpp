@@ -53,12 +53,32 @@ class driver_fixture : public ::testing::Test {
     return immediate_list(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
   }
 
-  ze_command_list_handle_t regular_list(ze_command_list_flags_t flags = 0) {
-    const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, flags};
+  ze_command_list_handle_t regular_list(ze_command_list_flags_t flags = 0,
+                                        const void* next = nullptr) {
+    const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, next, 0, flags};
     ze_command_list_handle_t list = nullptr;
     EXPECT_EQ(zeCommandListCreate(context_, device_, &desc, &list), ZE_RESULT_SUCCESS);
     at_end([list] { EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS); });
     return list;
+  }
+
+  ze_command_list_handle_t mutable_list(ze_command_list_flags_t flags = 0) {
+    const ze_mutable_command_list_exp_desc_t is_mutable = {
+        ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC, nullptr, 0};
+    return regular_list(flags, &is_mutable);
+  }
+
+  // The id of the next command that is appended.
+  uint64_t next_id(ze_command_list_handle_t list, ze_mutable_command_exp_flags_t flags = 0) {
+    const ze_mutable_command_id_exp_desc_t desc = {ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
+                                                   nullptr, flags};
+    uint64_t id = 0;
+    EXPECT_EQ(zeCommandListGetNextCommandIdExp(list, &desc, &id), ZE_RESULT_SUCCESS);
+    return id;
+  }
+
+  void close_list(ze_command_list_handle_t list) {
+    ASSERT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
   }
 
   ze_command_queue_handle_t queue(
@@ -138,6 +158,11 @@ class driver_fixture : public ::testing::Test {
   void execute(ze_command_queue_handle_t on, ze_command_list_handle_t list,
                ze_fence_handle_t fence = nullptr) {
     ASSERT_EQ(zeCommandQueueExecuteCommandLists(on, 1, &list, fence), ZE_RESULT_SUCCESS);
+  }
+
+  void execute_and_wait(ze_command_queue_handle_t on, ze_command_list_handle_t list) {
+    execute(on, list);
+    ASSERT_EQ(zeCommandQueueSynchronize(on, forever), ZE_RESULT_SUCCESS);
   }
 
   void at_end(std::function<void()> action) { clean_up_.push_back(std::move(action)); }
