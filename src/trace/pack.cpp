@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -335,6 +336,17 @@ result<pack_report> packer::pack(int descriptor, const recorded_model& by) {
   return std::move(report_);
 }
 
+// A recorder writes the magic when the rest of the header is there, and grows the file after that:
+// a process that was killed before had recorded nothing.
+bool was_begun(const fs::path& path) {
+  std::error_code error;
+  const uint64_t bytes = fs::file_size(path, error);
+  if (error || bytes > sizeof(recording::file_header)) return true;
+  uint64_t magic = 0;
+  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&magic), sizeof magic);
+  return magic != 0;
+}
+
 }  // namespace
 
 result<std::vector<recording_part>> open_parts(const fs::path& folder,
@@ -348,6 +360,7 @@ result<std::vector<recording_part>> open_parts(const fs::path& folder,
   std::sort(paths.begin(), paths.end());
   std::vector<recording_part> parts;
   for (const auto& path : paths) {
+    if (!was_begun(path)) continue;
     auto part = recording_part::open(path);
     if (!part) {
       damage.push_back(part.error().message);

@@ -287,6 +287,16 @@ TEST_F(recording_folder, part_that_cannot_be_read_does_not_take_the_others_with_
   EXPECT_NE(opened->warnings[0].find("here-101-0.part"), std::string::npos);
 }
 
+TEST_F(recording_folder, part_of_a_process_that_was_killed_before_it_recorded_is_no_damage) {
+  std::vector<std::byte> begun(sizeof(recording::file_header));
+  begun[20] = std::byte{7};
+  write(folder_ / "t.zev.parts/here-101-0.part", begun);
+  write(folder_ / "t.zev.parts/here-102-0.part", std::vector<std::byte>{});
+  const auto report = pack_recording(folder_ / "t.zev.parts", folder_ / "t.zev");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->damage.empty());
+}
+
 TEST_F(recording_folder, stopped_recording_and_lost_calls_are_said) {
   program_.file.header().state = recording::part_state::stopped;
   std::strcpy(program_.file.header().stop_reason, "No space left on device");
