@@ -1,5 +1,7 @@
 #include "launch/trials.hpp"
 
+#include <algorithm>
+
 namespace zevent::launch {
 namespace {
 
@@ -32,6 +34,11 @@ void trial_counts::add(trial_end end) {
   }
 }
 
+std::optional<uint64_t> trial_report::first_bad_seed() const {
+  if (!output_counts() || !first_other_output_seed) return first_failing_seed;
+  return std::min(*first_other_output_seed, first_failing_seed.value_or(UINT64_MAX));
+}
+
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress) {
   const auto right = run_as_example(request.run, "chaos");
@@ -55,8 +62,11 @@ result<trial_report> run_trials(const trial_request& request,
     if (report.interrupted_by != 0) break;
     const trial_end verdict = judge(*end, *right);
     (under_chaos ? report.chaos : report.plain).add(verdict);
-    if (under_chaos && verdict != trial_end::same && !report.first_bad_seed)
-      report.first_bad_seed = seed;
+    if (under_chaos && verdict != trial_end::same) {
+      auto& first = verdict == trial_end::output_differs ? report.first_other_output_seed
+                                                         : report.first_failing_seed;
+      if (!first) first = seed;
+    }
     progress(run + 1, total);
   }
   return report;

@@ -20,15 +20,25 @@ struct trial_counts {
   uint64_t hung = 0;            // ended by us, after the time limit
   uint64_t output_differs = 0;  // the same exit status, other output
 
-  uint64_t bad() const { return failed + crashed + hung + output_differs; }
   void add(trial_end end);
 };
 
 struct trial_report {
   trial_counts plain;
   trial_counts chaos;
-  std::optional<uint64_t> first_bad_seed;
-  int interrupted_by = 0;  // the signal that ended the trial early, or 0
+  std::optional<uint64_t> first_failing_seed;       // failed, crashed or hung
+  std::optional<uint64_t> first_other_output_seed;  // ended as it should, with other output
+  int interrupted_by = 0;                           // the signal that ended the trial early, or 0
+
+  // Output says nothing where it is seldom the same without chaos either.
+  bool output_counts() const {
+    return plain.output_differs == 0 || 2 * plain.output_differs < plain.runs;
+  }
+  uint64_t bad(const trial_counts& counts) const {
+    return counts.failed + counts.crashed + counts.hung +
+           (output_counts() ? counts.output_differs : 0);
+  }
+  std::optional<uint64_t> first_bad_seed() const;
 };
 
 struct trial_request {
