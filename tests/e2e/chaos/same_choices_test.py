@@ -1,6 +1,6 @@
 """A seed gives the same order of completion again, another seed another one.
 
-    same_choices_test.py ZEVENT PROGRAM
+    same_choices_test.py ZEVENT PROGRAM...
 
 PROGRAM prints the order.
 """
@@ -11,12 +11,12 @@ import sys
 
 def order(zevent, program, *options):
     return subprocess.run(
-        [zevent, "run", *options, "--", program], stdout=subprocess.PIPE, check=True, text=True
+        [zevent, "run", *options, "--", *program], stdout=subprocess.PIPE, check=True, text=True
     ).stdout
 
 
 def main():
-    zevent, program = sys.argv[1:]
+    zevent, *program = sys.argv[1:]
     plain = order(zevent, program)
     seen = {}
     for seed in range(1, 5):
