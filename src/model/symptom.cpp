@@ -6,6 +6,7 @@
 #include <csignal>
 #include <utility>
 
+#include "api/model.hpp"
 #include "trace/call_filter.hpp"
 
 namespace zevent::model {
@@ -50,6 +51,11 @@ result<call_pattern> parse_call(std::string_view text) {
                          return is_name_character(c) || c == '*' || c == '?';
                        });
   if (!is_glob) return fail("'{}' is neither a call number nor a function name", text);
+  const auto& functions = api::builtin_model().functions;
+  const bool is_known = std::any_of(functions.begin(), functions.end(), [&](const auto& each) {
+    return trace::matches_glob(each.name, text);
+  });
+  if (!is_known) return fail("Level Zero has no function '{}'", text);
   return call_pattern{std::nullopt, std::string(text)};
 }
 
@@ -61,12 +67,27 @@ result<symptom> parse_slow_call(std::string_view call_text, std::string_view dur
   return slow_call{*call, *duration};
 }
 
+// By its name, or by its number where it has none.
+bool is_result(std::string_view name) {
+  if (name.starts_with("0x")) {
+    uint32_t number = 0;
+    const auto [end, error] =
+        std::from_chars(name.data() + 2, name.data() + name.size(), number, 16);
+    return error == std::errc() && end == name.data() + name.size();
+  }
+  for (const auto& each : api::builtin_model().enumerations)
+    if (each.name == "ze_result_t")
+      return std::any_of(each.values.begin(), each.values.end(),
+                         [&](const auto& value) { return value.short_name == name; });
+  return false;
+}
+
 result<symptom> parse_call_with_result(std::string_view call_text, std::string_view name) {
   const auto call = parse_call(call_text);
   if (!call) return tl::unexpected(call.error());
   if (name.starts_with(result_prefix)) name.remove_prefix(result_prefix.size());
-  if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character))
-    return fail("'{}' is not the name of a result", name);
+  if (!is_result(name))
+    return fail("'{}' is not the name of a result; write NOT_READY or ERROR_DEVICE_LOST", name);
   return call_with_result{*call, std::string(name)};
 }
 
@@ -145,6 +166,14 @@ std::string to_text(const symptom& shown) {
                         [](const no_symptom&) { return std::string("none"); },
                     },
                     shown);
+}
+
+std::string time_text(uint64_t ns) {
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  const auto value = static_cast<double>(ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
+  return fmt::format("{:.2f} s", value / 1e9);
 }
 
 bool shows(const symptom& wanted, const call_facts& call) {

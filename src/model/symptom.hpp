@@ -38,7 +38,7 @@ struct slow_call {
 
 struct call_with_result {
   call_pattern call;
-  std::string result;  // without "ZE_RESULT_"
+  std::string result;  // without "ZE_RESULT_"; "0x7ffffff0" of one that has no name
   friend bool operator==(const call_with_result&, const call_with_result&) = default;
 };
 
@@ -72,6 +72,9 @@ result<symptom> parse_symptom(std::string_view text);
 
 // As parse_symptom reads it.
 std::string to_text(const symptom& shown);
+
+// "1.3 ms"
+std::string time_text(uint64_t ns);
 
 // What a call has to say for itself; names are looked up by whoever has the trace.
 struct call_facts {

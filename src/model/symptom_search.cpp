@@ -70,19 +70,21 @@ bool is_expected(const api::function& function) {
   return has(function.name, "Get") || function.name.starts_with("zes");
 }
 
-std::string milliseconds(uint64_t ns) {
-  return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-}
-
 class search {
  public:
-  search(const trace::trace_file& trace, uint32_t process, uint64_t threshold_ns)
-      : trace_(trace), process_(process), threshold_ns_(threshold_ns), blocking_(trace.model()) {}
+  search(const trace::trace_file& trace, uint32_t process, uint64_t threshold_ns,
+         uint64_t last_call)
+      : trace_(trace),
+        process_(process),
+        threshold_ns_(threshold_ns),
+        last_call_(last_call),
+        blocking_(trace.model()) {}
 
   std::optional<found_symptom> run() {
     trace::call_reader reader(trace_);
     while (const trace::call* call = reader.next())
-      if (trace_.process_of(*call) == process_ && !call->injected())
+      if (trace_.process_of(*call) == process_ && !call->injected() &&
+          trace::number_of(call->number) <= last_call_)
         look_at(*call, reader.arguments());
     if (unreturned_) return unreturned_;
     if (error_) return error_;
@@ -130,12 +132,12 @@ class search {
     longest_ns_ = call.duration_ns;
     slowest_ = {slow_call{{std::nullopt, std::string(function.name)}, threshold_ns_}, number,
                 fmt::format("call {} {} took {} and may not block", number, function.name,
-                            milliseconds(call.duration_ns))};
+                            time_text(call.duration_ns))};
   }
 
   const trace::trace_file& trace_;
   uint32_t process_;
-  uint64_t threshold_ns_;
+  uint64_t threshold_ns_, last_call_;
   blocking_calls blocking_;
   std::optional<found_symptom> unreturned_, error_, slowest_;
   uint64_t longest_ns_ = 0;
@@ -144,9 +146,9 @@ class search {
 }  // namespace
 
 result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace, uint32_t process,
-                                                  uint64_t threshold_ns) {
+                                                  uint64_t threshold_ns, uint64_t last_call) {
   if (process >= trace.run().processes.size()) return fail("there is no process {}", process);
-  return search(trace, process, threshold_ns).run();
+  return search(trace, process, threshold_ns, last_call).run();
 }
 
 namespace {
@@ -167,7 +169,8 @@ result<std::vector<found_symptom>> find_ends(const trace::trace_file& trace,
 
 result<std::vector<found_symptom>> find_shown(const trace::trace_file& trace,
                                               const symptom& wanted) {
-  if (std::holds_alternative<exit_status>(wanted) || std::holds_alternative<memory_differs>(wanted))
+  if (std::holds_alternative<exit_status>(wanted)) return fail("{}", says_nothing_of_exits);
+  if (std::holds_alternative<memory_differs>(wanted))
     return fail("a recording does not tell whether '{}' is there: 'zevent replay' does",
                 to_text(wanted));
   if (const auto* ended = std::get_if<crash>(&wanted); ended != nullptr && ended->signal)
@@ -186,7 +189,7 @@ result<std::vector<found_symptom>> find_shown(const trace::trace_file& trace,
       continue;
     out.push_back({wanted, number,
                    fmt::format("call {} {} returned {} after {}", number, function.name, result,
-                               milliseconds(call->duration_ns))});
+                               time_text(call->duration_ns))});
   }
   return out;
 }

@@ -11,17 +11,24 @@
 
 namespace zevent::model {
 
+// A call that should not block and takes longer than this did block.
+inline constexpr uint64_t blocking_ns = 100'000;
+
 struct found_symptom {
   symptom what;
   uint64_t call = 0;  // that shows it
   std::string why;    // "call 49 zeEventQueryStatus took 177.9 ms and may not block"
 };
 
-// What is most worth showing again of what a process did: a crash, a hang, an error that its
-// program can hardly have expected, or the call that overran `threshold_ns` by most of those that
-// may not block. Nothing when there is none of these.
+// What is most worth showing again of what a process did until `last_call`: a crash, a hang, an
+// error that its program can hardly have expected, or the call that overran `threshold_ns` by most
+// of those that may not block. Nothing when there is none of these.
 result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace, uint32_t process,
-                                                  uint64_t threshold_ns = 100'000);
+                                                  uint64_t threshold_ns = blocking_ns,
+                                                  uint64_t last_call = UINT64_MAX);
+
+inline constexpr const char* says_nothing_of_exits =
+    "neither a recording nor a replay tells the status with which a program ends";
 
 // Where a recording shows this symptom. Fails for what only a run can show: an exit status, or what
 // memory holds.

@@ -63,12 +63,4 @@ std::string describe(const program& what, const difference& each) {
                      function_name(call), recorded, outcome_text(what, each.replayed));
 }
 
-std::string duration_text(uint64_t ns) {
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  const auto value = static_cast<double>(ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
-  return fmt::format("{:.2f} s", value / 1e9);
-}
-
 }  // namespace zevent::replay

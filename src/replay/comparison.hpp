@@ -35,7 +35,4 @@ std::string describe(const program& what, const difference& each);
 // "zeEventCreate"
 std::string_view function_name(const compiled_call& call);
 
-// "1.25 ms"
-std::string duration_text(uint64_t ns);
-
 }  // namespace zevent::replay

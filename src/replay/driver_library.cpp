@@ -9,11 +9,15 @@ result<driver_library> driver_library::open(const std::string& path) {
   driver_library out;
   out.path_ = path;
   out.library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (out.library_ == nullptr) return fail("cannot load the driver: {}", dlerror());
+  if (out.library_ == nullptr) {
+    std::string_view reason = dlerror();
+    if (reason.starts_with(path + ": ")) reason.remove_prefix(path.size() + 2);
+    return fail("cannot load the driver: {}", reason);
+  }
   const auto& model = api::builtin_model();
   out.tables_.resize(model.tables.size());
   if (out.find(*model.find_function("zeInit")) == nullptr)
-    return fail("{} is not a Level Zero driver or loader: it has no zeInit", path);
+    return fail("not a Level Zero driver or loader: it has no zeInit");
   return out;
 }
 

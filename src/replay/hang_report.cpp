@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/print.hpp"
+#include "model/symptom.hpp"
 #include "replay/comparison.hpp"
 
 namespace zevent::replay {
@@ -286,7 +287,7 @@ result<std::vector<std::string>> hang_explainer::run() {
     const auto& call = programs_[each.program].calls[each.index];
     lines.push_back(fmt::format(
         "{} is stuck in call {} {} ({})", each.thread, call.number, each.text,
-        call.returned ? fmt::format("{} in the recording", duration_text(call.duration_ns))
+        call.returned ? fmt::format("{} in the recording", model::time_text(call.duration_ns))
                       : "it did not return in the recording either"));
     for (const auto slot : each.waits_for) lines.push_back(explain(each, slot));
   }

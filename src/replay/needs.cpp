@@ -1,7 +1,9 @@
 #include "replay/needs.hpp"
 
 #include <level_zero/ze_api.h>
+#include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -109,11 +111,30 @@ std::vector<std::string> compare_needs(const program& what, const driver_facts& 
   return out;
 }
 
+// Whether the process ends by itself; else it is ended.
+bool ends_in_time(pid_t child, uint64_t timeout_ns) {
+  constexpr uint64_t longest_look_ns = 20'000'000;
+  uint64_t waited_ns = 0, look_ns = 200'000;
+  for (;;) {
+    const pid_t ended = waitpid(child, nullptr, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return true;
+    if (waited_ns > timeout_ns) break;
+    const timespec length{0, static_cast<long>(look_ns)};
+    nanosleep(&length, nullptr);
+    waited_ns += look_ns;
+    look_ns = std::min(2 * look_ns, longest_look_ns);
+  }
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return false;
+}
+
 }  // namespace
 
 result<std::vector<std::string>> unmet_needs(
     const program& what, const std::string& driver,
-    const std::vector<std::pair<std::string, std::string>>& environment) {
+    const std::vector<std::pair<std::string, std::string>>& environment, uint64_t timeout_ns) {
   auto memory = mapped_memory::make(sizeof(driver_facts), /*shared=*/true);
   if (!memory) return tl::unexpected(memory.error());
   auto& facts = *reinterpret_cast<driver_facts*>(memory->data());
@@ -123,9 +144,8 @@ result<std::vector<std::string>> unmet_needs(
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     ask_in_child(what, driver, facts);
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (!ends_in_time(child, timeout_ns))
+    return fail("{} does not answer when it is asked what devices it has", driver);
   if (facts.problem[0] != '\0') return fail("{}: {}", driver, facts.problem);
   if (!facts.complete) return fail("{} crashes when it is asked what devices it has", driver);
   return compare_needs(what, facts);

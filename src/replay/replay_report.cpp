@@ -18,8 +18,7 @@ class reporter {
     list_polls();
     list_memory();
     if (options_.symptom) judge_symptom();
-    verdict_.same = compared_.same() && outcome_.ending == run_ending::finished &&
-                    outcome_.memory_differences() == 0;
+    verdict_.same = compared_.same() && ended_as_recorded() && outcome_.memory_differences() == 0;
     return std::move(verdict_);
   }
 
@@ -29,6 +28,12 @@ class reporter {
     verdict_.lines.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  // To be asked where all calls were made and are the same: one that hangs, or in which the replay
+  // crashes, did not return in the recording either.
+  bool ended_as_recorded() const {
+    return outcome_.ending == run_ending::finished || outcome_.ending == run_ending::stopped ||
+           !outcome_.under_way().empty();
+  }
   void say_how_it_ended();
   void list_results();
   void list_polls();
@@ -125,8 +130,8 @@ void reporter::judge_symptom() {
     if (!model::shows(wanted, facts_of(i, replayed, name))) continue;
     if (!shown || std::holds_alternative<model::slow_call>(wanted))
       say("call {} {}: {} in the recording, {} now: shows the symptom", program_.calls[i].number,
-          function_name(program_.calls[i]), duration_text(program_.calls[i].duration_ns),
-          duration_text(replayed.duration_ns));
+          function_name(program_.calls[i]), model::time_text(program_.calls[i].duration_ns),
+          model::time_text(replayed.duration_ns));
     shown = true;
   }
   verdict_.symptom = shown;

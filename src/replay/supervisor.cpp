@@ -92,6 +92,7 @@ void sleep_ns(uint64_t ns) {
 // A process of a replay, and how it ended.
 struct child {
   pid_t id = 0;
+  const journal_header& header;
   watchdog dog;
   bool running = true;
   int status = 0;
@@ -127,7 +128,7 @@ void watch(std::vector<child>& children) {
       if (each.running)
         any_runs = true;
       else
-        any_failed |= each.status != 0;
+        any_failed |= each.status != 0 || each.header.phase.load() != run_phase::finished;
     }
     if (!any_runs) return;
     const bool any_hangs = std::any_of(children.begin(), children.end(), [](child& each) {
@@ -221,8 +222,9 @@ result<std::vector<run_outcome>> run_together(std::span<const program> programs,
       stop(children);
       return fail("cannot start a process: {}", std::strerror(reason));
     }
-    children.push_back(
-        {.id = id, .dog = watchdog(programs[i], logs[i], clock, options.front().timeout_ns)});
+    children.push_back({.id = id,
+                        .header = logs[i].header(),
+                        .dog = watchdog(programs[i], logs[i], clock, options.front().timeout_ns)});
   }
   watch(children);
   std::vector<run_outcome> out;

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "model/symptom_search.hpp"
+
 namespace zevent::replay {
 
 bool may_wait(const recorded_call& call) {
   const auto name = call.function->name;
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
-  if (!call.call.returned()) return true;
+  // One that blocked although it should not may have waited for another thread all the same.
+  if (!call.call.returned() || call.call.duration_ns > model::blocking_ns) return true;
   if (has("Synchronize")) {
     const auto* timeout = call.inputs.find("timeout");
     return timeout == nullptr || timeout->bits != 0;

@@ -31,7 +31,8 @@ struct call_turns {
 // otherwise only those in which a thread may wait.
 call_turns order_calls(std::span<const timed_call> calls, bool free_threads);
 
-// A call in which a thread may have to wait for what another thread does.
+// A call in which a thread may have to wait for what another thread does: by what it is for, or
+// because it took as long in the recording.
 bool may_wait(const recorded_call& call);
 
 timed_call timed(const recorded_call& call);

@@ -288,7 +288,10 @@ std::string c_call_writer::pointer(const item& it, const replay::value_scope& s)
   if (!api::is_followed(it.pointee)) {
     if (in == 0 || it.variable.name == "pUserData") return "NULL";
     if (it.variable.name == "pStart") return fmt::format("(void*){:#x}", in);
-    return address(in, call_->call.start_ns);
+    const std::string place = address(in, call_->call.start_ns);
+    // Memory of the program's own is an array of bytes.
+    const bool is_typed = model_.types[it.type.index].kind != type_kind::nothing;
+    return is_typed && place.starts_with("host_") ? "(void*)" + place : place;
   }
   if (in == 0 && pointee_of(it.out) == nullptr) return "NULL";
   const auto& pointee = model_.types[it.type.index];

@@ -16,6 +16,11 @@ const model::call_with_result* result_symptom(const model::symptom& symptom) {
   return std::get_if<model::call_with_result>(&symptom);
 }
 
+std::string c_result(const model::call_with_result& wanted) {
+  return wanted.result.starts_with("0x") ? "((ze_result_t)" + wanted.result + ")"
+                                         : "ZE_RESULT_" + wanted.result;
+}
+
 constexpr std::string_view signal_handler = R"(
 /* The last word of a program that hangs or crashes. */
 static void on_signal(int number) {
@@ -217,7 +222,7 @@ symptom_code symptom_variables(const model::symptom& symptom,
           ? fmt::format("{:.3f}", threshold_us(symptom))
           : "1e300",
       by_result != nullptr ? 1 : 0,
-      by_result != nullptr ? "ZE_RESULT_" + by_result->result : "ZE_RESULT_SUCCESS",
+      by_result != nullptr ? c_result(*by_result) : "ZE_RESULT_SUCCESS",
       std::holds_alternative<model::hang>(symptom) ? 1 : 0,
       crash == nullptr ? std::string("((number) < 0)")
       : crash->signal  ? fmt::format("((number) == {})", *crash->signal)

@@ -380,7 +380,7 @@ std::string program_writer::opening_comment() const {
     out += fmt::format(" * Symptom: {}\n", model::to_text(options_.symptom));
   for (const auto& each : out_.symptom_calls)
     out += fmt::format(" *   call {} {} took {}\n", each.number, each.function,
-                       time_text(each.duration_ns));
+                       model::time_text(each.duration_ns));
   return out + " */\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/symptom.hpp"
 #include "repro/block_functions.hpp"
 
 namespace zevent::repro {
@@ -84,15 +85,15 @@ std::string comment_of(leaf_notes& leaf) {
   if (leaf.calls == 0) return "";
   if (!leaf.returned) return fmt::format("call {}, did not return", leaf.first_call);
   if (leaf.calls == 1)
-    return fmt::format("call {}, {}", leaf.first_call, time_text(leaf.durations_ns[0]));
+    return fmt::format("call {}, {}", leaf.first_call, model::time_text(leaf.durations_ns[0]));
   const auto middle =
       leaf.durations_ns.begin() + static_cast<std::ptrdiff_t>(leaf.durations_ns.size() / 2);
   std::nth_element(leaf.durations_ns.begin(), middle, leaf.durations_ns.end());
   const uint64_t median = *middle;
   return fmt::format(
       "{} calls, {} to {}; {} in the median, {} at most", leaf.calls, leaf.first_call,
-      leaf.last_call, time_text(median),
-      time_text(*std::max_element(leaf.durations_ns.begin(), leaf.durations_ns.end())));
+      leaf.last_call, model::time_text(median),
+      model::time_text(*std::max_element(leaf.durations_ns.begin(), leaf.durations_ns.end())));
 }
 
 class function_writer {
@@ -178,14 +179,6 @@ std::string wrap_lines(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
-}
-
-std::string time_text(uint64_t ns) {
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  const auto value = static_cast<double>(ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
-  return fmt::format("{:.2f} s", value / 1e9);
 }
 
 void step_sequence::add(uint32_t shape, std::span<const int64_t> values, const step_note& note) {

@@ -91,7 +91,4 @@ std::vector<c_function> render(const step_sequence& steps, std::span<const folde
                                std::span<const std::string> shapes, const object_layout& objects,
                                const block_functions& blocks, uint64_t most_lines);
 
-// "177.9 ms"
-std::string time_text(uint64_t ns);
-
 }  // namespace zevent::repro

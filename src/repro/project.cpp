@@ -64,8 +64,10 @@ std::string makefile(const c_program& program) {
       "override CPPFLAGS += $(if $(LEVEL_ZERO_INCLUDE),-isystem $(LEVEL_ZERO_INCLUDE))\n"
       "override LDFLAGS += $(if $(LEVEL_ZERO_LIB),-L$(LEVEL_ZERO_LIB))\n"
       "\n"
-      "repro: {}\n"
-      "\t$(CC) $(LDFLAGS) -o $@ {} {}\n"
+      "OBJECTS = {}\n"
+      "\n"
+      "repro: $(OBJECTS)\n"
+      "\t$(CC) $(LDFLAGS) -o $@ $(OBJECTS) {}\n"
       "\n"
       "%.o: %.c{}\n"
       "\t$(CC) -std=c99 $(CPPFLAGS) $(CFLAGS){} -c -o $@ $<\n"
@@ -74,11 +76,11 @@ std::string makefile(const c_program& program) {
       "\t./repro\n"
       "\n"
       "clean:\n"
-      "\trm -f repro {}\n"
+      "\trm -f repro $(OBJECTS)\n"
       "\n"
       ".PHONY: run clean\n",
-      listed(files, ".o"), listed(files, ".o"), libraries(program), has_header ? " repro.h" : "",
-      program.threads > 1 ? " -pthread" : "", listed(files, ".o"));
+      listed(files, ".o"), libraries(program), has_header ? " repro.h" : "",
+      program.threads > 1 ? " -pthread" : "");
 }
 
 std::string cmake_file(const c_program& program) {
@@ -170,7 +172,7 @@ class readme_writer {
     line();
     if (!facts_.reason.empty()) line("In the recording, {}.", facts_.reason);
     for (const auto& each : program_.symptom_calls)
-      line("- call {}, `{}`: {}", each.number, each.function, time_text(each.duration_ns));
+      line("- call {}, `{}`: {}", each.number, each.function, model::time_text(each.duration_ns));
   }
 
   void usage() {

@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace zevent::tool {
 
@@ -48,6 +49,10 @@ inline constexpr int exit_usage = 2;
 
 // Prints "zevent: VERB: message" on stderr and returns the status.
 int complain(std::string_view verb_name, const failure& problem, int status);
+
+// What an option for a number that may not be negative checks: a number too small would be taken
+// for a very large one.
+CLI::Validator is_whole_number();
 
 // The words after the verb's own options: the program to run and its arguments. An option that the
 // verb does not know, or no program at all, is a failure.

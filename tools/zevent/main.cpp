@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -119,6 +122,17 @@ int complain(std::string_view verb_name, const failure& problem, int status) {
   return status;
 }
 
+CLI::Validator is_whole_number() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const bool is_one = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+          return c >= '0' && c <= '9';
+        });
+        return is_one ? std::string() : fmt::format("'{}' is not a whole number", text);
+      },
+      "");
+}
+
 result<std::vector<std::string>> program_of(const CLI::App& line) {
   auto words = line.remaining();
   if (!words.empty() && words.front() == "--") {
@@ -134,7 +148,10 @@ result<std::vector<std::string>> program_of(const CLI::App& line) {
 
 int main(int argument_count, char** arguments) {
   try {
-    return zevent::tool::run_tool(argument_count, arguments);
+    const int status = zevent::tool::run_tool(argument_count, arguments);
+    if (std::fflush(stdout) == 0) return status;
+    if (errno == EPIPE) return 128 + SIGPIPE;
+    fmt::print(stderr, "zevent: cannot write the output: {}\n", std::strerror(errno));
   } catch (const std::system_error& error) {
     // A reader that has seen enough closes its end; that is not a failure.
     if (error.code() == std::errc::broken_pipe) return 128 + SIGPIPE;

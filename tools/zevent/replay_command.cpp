@@ -7,6 +7,7 @@
 #include "check/rules.hpp"
 #include "command.hpp"
 #include "launch/installation.hpp"
+#include "model/symptom_search.hpp"
 #include "replay/chaos_search.hpp"
 #include "replay/hang_report.hpp"
 #include "replay/needs.hpp"
@@ -59,7 +60,8 @@ result<std::vector<std::string>> unmet_needs(std::span<const replay::program> pr
                                              std::span<const replay::run_options> running) {
   std::vector<std::string> all;
   for (size_t i = 0; i < programs.size(); ++i) {
-    const auto unmet = replay::unmet_needs(programs[i], running[i].driver, running[i].environment);
+    const auto unmet = replay::unmet_needs(programs[i], running[i].driver, running[i].environment,
+                                           running[i].timeout_ns);
     if (!unmet) return tl::unexpected(unmet.error());
     for (const auto& each : *unmet)
       if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
@@ -121,11 +123,15 @@ int replay_under_chaos(const trace::trace_file& trace, const std::string& name,
 int replay(const replay_options& options) {
   const auto timeout_ns = trace::parse_duration_ns(options.timeout);
   if (!timeout_ns)
-    return complain("replay", {fmt::format("'{}' is not a duration", options.timeout)}, exit_usage);
+    return complain("replay",
+                    {fmt::format("'{}' is not a duration; write 500ms or 2s", options.timeout)},
+                    exit_usage);
   replay::report_options report{.compare_memory = options.compare == "memory"};
   if (!options.symptom.empty()) {
     const auto wanted = model::parse_symptom(options.symptom);
     if (!wanted) return complain("replay", wanted.error(), exit_usage);
+    if (std::holds_alternative<model::exit_status>(*wanted))
+      return complain("replay", {model::says_nothing_of_exits}, exit_usage);
     if (!std::holds_alternative<model::no_symptom>(*wanted)) report.symptom = *wanted;
   }
   const auto opened = trace::open_trace(options.trace);
@@ -199,7 +205,7 @@ action declare_replay(CLI::App& line) {
   line.add_option("trace", options->trace, "the recording")->required();
   line.add_option("--driver", options->driver,
                   "the driver or loader to replay on; the software driver if not given");
-  line.add_option("--until", options->until, "stop after that call");
+  line.add_option("--until", options->until, "stop after that call")->check(is_whole_number());
   line.add_option("--pace", options->pace,
                   "fast: as fast as it goes; recorded: no call before its time")
       ->check(CLI::IsMember({"fast", "recorded"}))

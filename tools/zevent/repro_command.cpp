@@ -34,6 +34,10 @@ struct chosen_calls {
   std::vector<uint32_t> processes;
 };
 
+bool is_none(const model::symptom& symptom) {
+  return std::holds_alternative<model::no_symptom>(symptom);
+}
+
 // The call that a symptom names by its number.
 std::optional<uint64_t> call_named_by(const model::symptom& symptom) {
   if (const auto* slow = std::get_if<model::slow_call>(&symptom)) return slow->call.number;
@@ -58,11 +62,12 @@ int rank_of(const model::symptom& symptom) {
 
 // The worst symptom of all processes.
 result<model::found_symptom> find_symptom(const trace::trace_file& trace,
-                                          const std::vector<uint32_t>& processes) {
+                                          const std::vector<uint32_t>& processes,
+                                          uint64_t last_call) {
   model::found_symptom worst{model::no_symptom{}, 0, ""};
   uint64_t longest_ns = 0;
   for (const uint32_t each : processes) {
-    const auto found = model::find_symptom(trace, each);
+    const auto found = model::find_symptom(trace, each, model::blocking_ns, last_call);
     if (!found) return tl::unexpected(found.error());
     if (!*found) continue;
     const auto call = call_with_number(trace, (*found)->call);
@@ -91,24 +96,39 @@ result<std::vector<uint32_t>> processes_for(const trace::trace_file& trace,
   return sharing;
 }
 
-result<chosen_calls> choose(const repro_options& options, const trace::trace_file& trace) {
+// Fails where the call that a symptom names is left out; says where the recording does not show it.
+result<void> look_for(const model::symptom& symptom, const trace::trace_file& trace,
+                      uint64_t last_call) {
+  if (const auto named = call_named_by(symptom)) {
+    if (!call_with_number(trace, *named)) return fail("the recording has no call {}", *named);
+    if (*named > last_call) return fail("--until {} leaves out call {}", last_call, *named);
+  }
+  const auto shown = model::find_shown(trace, symptom);
+  if (shown && shown->empty() && !is_none(symptom))
+    fmt::print("no call of the recording shows the symptom {}\n", model::to_text(symptom));
+  return {};
+}
+
+result<chosen_calls> choose(const repro_options& options,
+                            const std::optional<model::symptom>& given,
+                            const trace::trace_file& trace) {
+  const uint64_t last_call = options.until.value_or(UINT64_MAX);
   chosen_calls out;
   if (options.process) {
     out.processes = {*options.process};
   } else {
-    auto all = replay::processes_with_calls(trace, options.until.value_or(UINT64_MAX));
+    auto all = replay::processes_with_calls(trace, last_call);
     if (!all) return tl::unexpected(all.error());
     out.processes = std::move(*all);
   }
   std::optional<uint64_t> shown_by;
-  if (options.symptom.empty()) {
-    auto found = find_symptom(trace, out.processes);
+  if (!given) {
+    auto found = find_symptom(trace, out.processes, last_call);
     if (!found) return tl::unexpected(found.error());
     out.symptom = std::move(*found);
-    if (!std::holds_alternative<model::no_symptom>(out.symptom.what)) shown_by = out.symptom.call;
+    if (!is_none(out.symptom.what)) shown_by = out.symptom.call;
   } else {
-    const auto given = model::parse_symptom(options.symptom);
-    if (!given) return tl::unexpected(given.error());
+    if (auto done = look_for(*given, trace, last_call); !done) return tl::unexpected(done.error());
     out.symptom.what = *given;
     shown_by = call_named_by(*given);
   }
@@ -117,9 +137,9 @@ result<chosen_calls> choose(const repro_options& options, const trace::trace_fil
   if (!needed) return tl::unexpected(needed.error());
   if (needed->size() < out.processes.size())
     fmt::print(
-        "{} of {} processes share something with the one that shows the symptom; "
-        "the others are left out\n",
-        needed->size(), out.processes.size());
+        "{} of {} processes are left out: they share nothing with the one that shows the "
+        "symptom\n",
+        out.processes.size() - needed->size(), out.processes.size());
   if (!needed->empty()) out.processes = std::move(*needed);
   return out;
 }
@@ -151,10 +171,6 @@ void say_other_environments(const trace::trace_file& trace,
           each.process, selections.front().process);
 }
 
-bool is_none(const model::symptom& symptom) {
-  return std::holds_alternative<model::no_symptom>(symptom);
-}
-
 // Zero when the reproducer shows the symptom, if there is one, by the recorded calls and no others.
 int verify(const repro_options& options, const trace::trace_file& trace,
            const std::vector<replay::call_selection>& selections, const model::symptom& symptom) {
@@ -183,6 +199,12 @@ int verify(const repro_options& options, const trace::trace_file& trace,
 }
 
 int repro(const repro_options& options) {
+  std::optional<model::symptom> given;
+  if (!options.symptom.empty()) {
+    const auto parsed = model::parse_symptom(options.symptom);
+    if (!parsed) return complain("repro", parsed.error(), exit_usage);
+    given = *parsed;
+  }
   const auto opened = trace::open_trace(options.trace);
   if (!opened) return complain("repro", opened.error(), exit_could_not_run);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: repro: {}\n", warning);
@@ -190,7 +212,7 @@ int repro(const repro_options& options) {
   const uint64_t last = options.until.value_or(UINT64_MAX);
   if (options.process && *options.process >= trace.run().processes.size())
     return complain("repro", {fmt::format("there is no process {}", *options.process)}, exit_usage);
-  const auto chosen = choose(options, trace);
+  const auto chosen = choose(options, given, trace);
   if (!chosen) return complain("repro", chosen.error(), exit_could_not_run);
   if (chosen->processes.size() == 1)
     if (auto done = say_what_is_shared(trace, chosen->processes.front(), last); !done)
@@ -212,7 +234,7 @@ int repro(const repro_options& options) {
   const auto written = repro::write_project(options.output, *program, trace, facts);
   if (!written) return complain("repro", written.error(), exit_could_not_run);
 
-  if (is_none(symptom->what) && options.symptom.empty())
+  if (is_none(symptom->what) && !given)
     fmt::print(
         "nothing in this recording looks like a symptom; --symptom 'CALL>DURATION' or\n"
         "--symptom 'CALL result=NAME' says what the reproducer is to look for\n");
@@ -239,7 +261,8 @@ action declare_repro(CLI::App& line) {
       "--symptom", options->symptom,
       "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, none; "
       "found in the recording if not given");
-  line.add_option("--until", options->until, "leave out what comes after that call");
+  line.add_option("--until", options->until, "leave out what comes after that call")
+      ->check(is_whole_number());
   line.add_option("--process", options->process, "that process alone, where several were recorded");
   line.add_flag("--verify", options->verify,
                 "build it, run it, record it, and compare the symptom and the calls");

@@ -44,15 +44,13 @@ def compiles_with_clang(include, repro):
     run([clang, *flags, *sources], 0)
 
 
-def main():
-    zevent, include = sys.argv[1:3]
-    split = sys.argv.index("--")
-    options, program = sys.argv[3:split], sys.argv[split + 1 :]
+def again(zevent, include, options, program, environment=None):
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "t.zev")
         repro = os.path.join(folder, "repro")
         memory = [] if "--no-memory" in options else ["--memory=results"]
-        run([zevent, "record", "--driver", "software", *memory, "-o", trace, "--", *program], 0)
+        record = [zevent, "record", "--driver", "software", *memory, "-o", trace, "--", *program]
+        run(record, 0, environment)
         if "--empty" in options:
             for command in (["replay", trace], ["repro", "--symptom", SYMPTOM, "-o", repro, trace]):
                 print(run([zevent, *command], 125))
@@ -76,4 +74,11 @@ def main():
         compiles_with_clang(include, repro)
 
 
-main()
+def main():
+    zevent, include = sys.argv[1:3]
+    split = sys.argv.index("--")
+    again(zevent, include, sys.argv[3:split], sys.argv[split + 1 :])
+
+
+if __name__ == "__main__":
+    main()

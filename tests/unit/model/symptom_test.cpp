@@ -16,9 +16,10 @@ bool shown_by(const char* text, const call_facts& call) {
 }
 
 TEST(symptom, every_form_survives_being_written_and_read_again) {
-  for (const char* text : {"zeEventQueryStatus>100us", "230>1ms", "ze*>1500ns", "zeInit>2s",
-                           "zeMemAllocDevice result=ERROR_OUT_OF_DEVICE_MEMORY", "hang", "crash",
-                           "crash=SIGSEGV", "crash=40", "exit=3", "memory", "none"}) {
+  for (const char* text :
+       {"zeEventQueryStatus>100us", "230>1ms", "ze*>1500ns", "zeInit>2s",
+        "zeMemAllocDevice result=ERROR_OUT_OF_DEVICE_MEMORY", "zeInit result=0x7ffffff0", "hang",
+        "crash", "crash=SIGSEGV", "crash=40", "exit=3", "memory", "none"}) {
     const auto parsed = parse_symptom(text);
     ASSERT_TRUE(parsed) << text << ": " << parsed.error().message;
     EXPECT_EQ(to_text(*parsed), text);
@@ -27,8 +28,9 @@ TEST(symptom, every_form_survives_being_written_and_read_again) {
 
 TEST(symptom, what_is_not_one_is_an_error_that_says_what_is) {
   for (const char* text : {"", "slow", "zeInit>", "zeInit>5", ">1ms", "zeInit>1 parsec", "exit=-1",
-                           "exit=256", "crash=SIGNONE", "ze Init result=X",
-                           "zeInit result=", "ze(>1ms", "99999999999999999999999>1ms"}) {
+                           "exit=256", "crash=SIGNONE", "ze Init result=X", "zeInit result=",
+                           "ze(>1ms", "zeInti>1ms", "zeFoo* result=SUCCESS", "zeInit result=SUCESS",
+                           "zeInit result=0xg", "99999999999999999999999>1ms"}) {
     const auto parsed = parse_symptom(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_FALSE(parsed.error().message.empty()) << text;

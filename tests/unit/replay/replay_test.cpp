@@ -3,6 +3,7 @@
 #include "replay/hang_report.hpp"
 #include "replay/needs.hpp"
 #include "replay/program.hpp"
+#include "replay/replay_report.hpp"
 #include "replayed.hpp"
 #include "story.hpp"
 
@@ -13,6 +14,8 @@ using trace::fake_handle;
 using trace::packed;
 
 using Replay = trace::story;
+
+constexpr uint64_t patience_ns = 60'000'000'000;
 
 TEST_F(Replay, PassesEveryFieldAndTheWholeChain) {
   const ze_event_pool_counter_based_exp_desc_t next{
@@ -152,6 +155,19 @@ TEST_F(Replay, LetsAWaitingThreadWaitForTheOther) {
   EXPECT_TRUE(done.compared.same());
 }
 
+TEST_F(Replay, LetsAQueryThatBlockedWaitForTheOtherThread) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  app.call("zeEventQueryStatus", when(1'000'000), one);
+  app.on_thread(2, "signaller");
+  app.call("zeEventHostSignal", when(), one);
+  run_options running;
+  running.environment.emplace_back("ZEVENT_TEST_QUERY_BLOCKS", "1");
+  running.timeout_ns = 2'000'000'000;
+  const auto done = replay_trace(packed({&app}), {}, running);
+  EXPECT_EQ(done.outcome.ending, run_ending::finished);
+  EXPECT_TRUE(done.compared.same());
+}
+
 TEST_F(Replay, TakesTurnsInTheRecordedOrder) {
   const auto owner = pool(0x9000, 64);
   const auto one = event(owner, 0xe000);
@@ -193,6 +209,17 @@ TEST_F(Replay, SaysInWhichCallItHangsAndWhatWouldHaveHadToHappen) {
             "zeEventHostSignal (not made yet)");
 }
 
+TEST_F(Replay, IsTheSameWhereItHangsInTheCallThatHungInTheRecording) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", when().start_ns, one, forever);
+  run_options running;
+  running.timeout_ns = 50'000'000;
+  const auto done = replay_trace(packed({&app}), {}, running);
+  EXPECT_EQ(done.outcome.ending, run_ending::hung);
+  EXPECT_TRUE(judge(done.what, done.outcome, {}).same);
+}
+
 TEST_F(Replay, SaysInWhichCallTheDriverCrashes) {
   const auto owner = context();
   ze_device_handle_t const device = nullptr;
@@ -210,14 +237,13 @@ class ReplayOfTwo : public Replay {
     other.file.header().process_id = 200;
     other.file.header().open_ticks = 5;
   }
-  std::vector<run_outcome> replay_both() {
+  std::vector<run_outcome> replay_both(run_options running = {}) {
     const auto trace = packed({&app, &other});
     const std::vector<uint32_t> processes{0, 1};
     const auto programs = compile_together(trace, processes, {});
     EXPECT_TRUE(programs) << programs.error().message;
     const temporary_folder folder("zevent-replay");
     const std::string log = (folder.path() / "log").string();
-    run_options running;
     running.driver = TELLING_DRIVER;
     running.environment.emplace_back("ZEVENT_TEST_LOG", log);
     auto outcomes = run_together(*programs, std::vector{running, running});
@@ -258,6 +284,20 @@ TEST_F(ReplayOfTwo, WhenOneCrashesTheOtherIsStopped) {
   EXPECT_EQ(outcomes[1].signal, 0);
 }
 
+TEST_F(ReplayOfTwo, WhenTheDriverEndsOneTheOtherIsStopped) {
+  const uint32_t no_flags = 0;
+  const auto owner = context();
+  ze_device_handle_t const device = nullptr;
+  app.call("zeContextSystemBarrier", when(), owner, device);
+  other.call("zeInit", when(), no_flags);
+  run_options running;
+  running.environment.emplace_back("ZEVENT_TEST_BARRIER_EXITS", "1");
+  const auto outcomes = replay_both(running);
+  EXPECT_EQ(outcomes[0].ending, run_ending::crashed);
+  EXPECT_EQ(outcomes[0].message, "the driver ended the process with status 0");
+  EXPECT_EQ(outcomes[1].ending, run_ending::stopped);
+}
+
 TEST_F(Replay, ReportsWhatDiffersFirstThingFirst) {
   const auto owner = pool(0x9000, 20);
   const auto missing = event(owner, 0xe000, 13);
@@ -291,6 +331,15 @@ TEST_F(Replay, RefusesHandlesThatNoRecordedCallMade) {
             "call 0: it uses the event 0xbad, which no recorded call made");
 }
 
+TEST_F(Replay, SaysThatADriverDoesNotAnswer) {
+  context();
+  const auto compiled = compile(packed({&app}), {});
+  ASSERT_TRUE(compiled);
+  const auto unmet = unmet_needs(*compiled, TELLING_DRIVER, {{"ZEVENT_TEST_INIT_HANGS", "1"}}, 1);
+  ASSERT_FALSE(unmet);
+  EXPECT_NE(unmet.error().message.find("does not answer"), std::string::npos);
+}
+
 TEST_F(Replay, ListsWhatTheDriverHasNotGot) {
   memory(0x7f0000001000, 1 << 21);
   const auto owner = context();
@@ -305,7 +354,8 @@ TEST_F(Replay, ListsWhatTheDriverHasNotGot) {
       out);
   const auto compiled = compile(packed({&app}), {});
   ASSERT_TRUE(compiled);
-  const auto unmet = unmet_needs(*compiled, TELLING_DRIVER, {{"ZEVENT_TEST_LOG", "/dev/null"}});
+  const auto unmet =
+      unmet_needs(*compiled, TELLING_DRIVER, {{"ZEVENT_TEST_LOG", "/dev/null"}}, patience_ns);
   ASSERT_TRUE(unmet) << unmet.error().message;
   ASSERT_EQ(unmet->size(), 3u);
   EXPECT_EQ((*unmet)[0], "the function zeCommandQueueCreate");

@@ -122,9 +122,10 @@ TEST_F(SymptomSearch, SaysWhereARecordingShowsASymptom) {
   EXPECT_EQ(shown("zeEvent*>10ms"), "call 1 zeEventQueryStatus returned SUCCESS after 50.0 ms\n");
   EXPECT_EQ(shown("zeEvent*>1s"), "");
   EXPECT_EQ(shown("2 result=ERROR_DEVICE_LOST"),
-            "call 2 zeEventQueryStatus returned ERROR_DEVICE_LOST after 0.0 ms\n");
+            "call 2 zeEventQueryStatus returned ERROR_DEVICE_LOST after 10 ns\n");
   EXPECT_EQ(shown("hang"), "");
   EXPECT_NE(shown("memory").find("zevent replay"), std::string::npos);
+  EXPECT_EQ(shown("exit=3"), says_nothing_of_exits);
 }
 
 TEST_F(SymptomSearch, LetsAProcessEndWhileAThreadWaits) {

@@ -56,6 +56,7 @@ std::string place(const void* pointer) {
 extern "C" {
 
 ZE_APIEXPORT ze_result_t ZE_APICALL zeInit(ze_init_flags_t flags) {
+  while (std::getenv("ZEVENT_TEST_INIT_HANGS") != nullptr) pause();
   const std::lock_guard lock(guard);
   tell(fmt::format("init {}", flags));
   return ZE_RESULT_SUCCESS;
@@ -146,9 +147,15 @@ ZE_APIEXPORT ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t eve
 }
 
 ZE_APIEXPORT ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t event) {
-  const std::lock_guard lock(guard);
-  tell("query " + name(event));
-  return reinterpret_cast<object*>(event)->signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+  const auto& signalled = reinterpret_cast<object*>(event)->signalled;
+  {
+    const std::lock_guard lock(guard);
+    tell("query " + name(event));
+  }
+  // As a driver that blocks where it should not.
+  while (std::getenv("ZEVENT_TEST_QUERY_BLOCKS") != nullptr && !signalled)
+    std::this_thread::yield();
+  return signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 ZE_APIEXPORT ze_result_t ZE_APICALL zeMemAllocHost(ze_context_handle_t,
@@ -224,6 +231,7 @@ ZE_APIEXPORT ze_result_t ZE_APICALL zeKernelSetArgumentValue(ze_kernel_handle_t,
 // The names of functions that are found by name begin to matter only then.
 ZE_APIEXPORT ze_result_t ZE_APICALL zeContextSystemBarrier(ze_context_handle_t,
                                                            ze_device_handle_t) {
+  if (std::getenv("ZEVENT_TEST_BARRIER_EXITS") != nullptr) _exit(0);
   std::abort();
 }
 

@@ -1,0 +1,150 @@
+"""What replay and repro say to somebody in a hurry.
+
+    impatient_user_test.py ZEVENT PROGRAM
+
+PROGRAM waits for an event. Expected: wrong words on the command line are named and end with status 2,
+what cannot be run with 125, each with one line that says why; a symptom is read the same way by check,
+replay and repro; nothing of the user's is overwritten; Ctrl-C leaves no process behind, and nothing
+leaves a temporary file.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+USAGE, COULD_NOT_RUN = 2, 125
+
+
+class Trial:
+    def __init__(self, zevent, folder):
+        self.zevent, self.folder = zevent, folder
+        self.temporary = os.path.join(folder, "tmp")
+        os.mkdir(self.temporary)
+        self.environment = dict(os.environ, TMPDIR=self.temporary)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, words, status, *texts):
+        done = subprocess.run(
+            [self.zevent, *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=100,
+        )
+        if done.returncode != status or any(each not in done.stdout for each in texts):
+            print("$ zevent " + " ".join(words), done.stdout, sep="\n")
+            sys.exit(f"status {done.returncode}; expected was {status} and {texts}")
+        if status in (USAGE, COULD_NOT_RUN) and len(done.stdout.splitlines()) != 1:
+            sys.exit(f"more than one line of complaint:\n{done.stdout}")
+
+
+def wrong_words(trial):
+    for verb in ("replay", "repro"):
+        trial.run([verb], USAGE, "trace is required", f"zevent {verb} --help")
+        trial.run([verb, "--frobnicate", "t.zev"], USAGE, "--frobnicate")
+        trial.run([verb, "t.zev", "other"], USAGE, "other")
+        trial.run([verb, "--until", "-1", "t.zev"], USAGE, "'-1' is not a whole number")
+        trial.run([verb, "--until", "last", "t.zev"], USAGE, "'last' is not a whole number")
+        trial.run([verb, "--process", "5", "t.zev"], USAGE, "there is no process 5")
+        trial.run([verb, "nowhere.zev"], COULD_NOT_RUN, "No such file")
+        trial.run([verb, "empty"], COULD_NOT_RUN, "not a zevent trace")
+        trial.run([verb, "nothing"], COULD_NOT_RUN, "no program made a Level Zero call")
+    trial.run(["replay", "--timeout", "soon", "t.zev"], USAGE, "'soon' is not a duration")
+    trial.run(["replay", "--pace", "slow", "t.zev"], USAGE, "slow")
+    trial.run(["replay", "--driver", "/nowhere.so", "t.zev"], COULD_NOT_RUN, "cannot load the driver")
+    trial.run(["replay", "--driver", "libm.so.6", "t.zev"], COULD_NOT_RUN, "it has no zeInit")
+
+
+def symptoms(trial):
+    for verb in ("check", "replay", "repro"):
+        line = [verb] + (["-o", "symptom"] if verb == "repro" else [])
+        for wrong, said in {
+            "slow": "'slow' is not a symptom",
+            "zeInit>5": "'5' is not a duration",
+            "zeInti>1ms": "no function 'zeInti'",
+            "zeInit result=SUCESS": "'SUCESS' is not the name of a result",
+            "crash=SIGNONE": "'SIGNONE' is not a signal",
+            "exit=999": "not an exit status",
+        }.items():
+            trial.run([*line, "--symptom", wrong, "t.zev"], USAGE, said)
+    for verb in ("check", "replay"):
+        trial.run([verb, "--symptom", "exit=3", "t.zev"], USAGE, "with which a program ends")
+        for text in ("hang", "crash", "zeInit result=ERROR_DEVICE_LOST", "99>1s", "zeEvent*>1000s"):
+            trial.run([verb, "--symptom", text, "t.zev"], 0, f"the symptom {text} is not there")
+        trial.run([verb, "--symptom", "zeInit result=SUCCESS", "t.zev"], 1, "is there")
+    line = ["repro", "-o", "symptom"]
+    trial.run([*line, "--symptom", "99>1s", "t.zev"], COULD_NOT_RUN, "has no call 99")
+    trial.run([*line, "--until", "3", "--symptom", "5>1s", "t.zev"], COULD_NOT_RUN, "leaves out call 5")
+    trial.run([*line, "--symptom", "hang", "t.zev"], 0, "no call of the recording shows")
+    trial.run([*line, "--symptom", "zeInit result=SUCCESS", "t.zev"], 0, "symptom zeInit result=SUCCESS")
+
+
+def folders(trial):
+    os.mkdir(trial.path("mine"))
+    open(trial.path("mine/file"), "w").close()
+    trial.run(["repro", "-o", "mine", "t.zev"], COULD_NOT_RUN, "has other things in it")
+    trial.run(["repro", "-o", "empty", "t.zev"], COULD_NOT_RUN, "is not a folder")
+    trial.run(["repro", "-o", "t.zev/sub", "t.zev"], COULD_NOT_RUN, "cannot make")
+    trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
+    trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
+    if os.listdir(trial.path("mine")) != ["file"]:
+        sys.exit("something was written to a folder that had things in it")
+
+
+def full_disk(trial):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([trial.zevent, "replay", trial.path("t.zev")], stdout=full, stderr=subprocess.PIPE)
+    if done.returncode != 1 or b"cannot write the output" not in done.stderr:
+        sys.exit(f"output that cannot be written: status {done.returncode}, {done.stderr}")
+
+
+def children_of(process_id):
+    with open(f"/proc/{process_id}/task/{process_id}/children") as file:
+        return file.read().split()
+
+
+def interrupted(trial):
+    lost = dict(trial.environment, ZEVENT_FAULTS="completion-lost:after=0")
+    command = [trial.zevent, "replay", "--environment", "own", "--timeout", "1000s", trial.path("t.zev")]
+    process = subprocess.Popen(command, env=lost, stdout=subprocess.PIPE)
+    # The first child asks the driver what it has; that which stays makes the calls.
+    seen, since = [], time.monotonic()
+    while not seen or time.monotonic() - since < 0.5:
+        if process.poll() is not None:
+            sys.exit("it did not hang")
+        now = children_of(process.pid)
+        if now != seen:
+            seen, since = now, time.monotonic()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    if process.returncode != -signal.SIGINT:
+        sys.exit(f"Ctrl-C ended it with {process.returncode}")
+    for each in seen:
+        while os.path.exists(f"/proc/{each}") and " Z " not in open(f"/proc/{each}/stat").read():
+            time.sleep(0.01)
+
+
+def main():
+    zevent, program = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(zevent, folder)
+        open(trial.path("empty"), "w").close()
+        os.mkdir(trial.path("nothing"))
+        trial.run(["record", "--driver", "software", "-o", "t.zev", "--", program], 0)
+        for part in (wrong_words, symptoms, folders, full_disk, interrupted):
+            part(trial)
+        verified = ["repro", "--verify", "--symptom", "none", "-o", "verified", "t.zev"]
+        trial.run(verified, 0, "verified: same calls")
+        if os.listdir(trial.temporary):
+            sys.exit(f"left behind: {os.listdir(trial.temporary)}")
+
+
+main()
