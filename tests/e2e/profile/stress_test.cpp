@@ -195,7 +195,7 @@ TEST_F(ProfiledStress, AsksWithoutAWait) {
     for (unsigned i = 0; i < 2000; ++i) barrier(list, events[i * 37 % 64]);
     found.executed(2000);
     for (auto* each : events)
-      while (zeEventQueryStatus(each) != ZE_RESULT_SUCCESS) {
+      while (zeEventQueryStatus(each) == ZE_RESULT_NOT_READY) {
       }
     over = true;
     monitor.join();
