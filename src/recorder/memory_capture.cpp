@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "recorder/blob_store.hpp"
 #include "recorder/thread_log.hpp"
@@ -58,9 +59,36 @@ uint64_t extent_of(uint64_t row_bytes, uint64_t rows, uint64_t slices, uint64_t 
 
 std::atomic<memory_capture*> memory_capture::current_{nullptr};
 
+// The lock, unless a signal handler makes a call in the middle of one that has it: that would wait
+// for itself. What such a call does to memory is not noted.
+class memory_capture::turn {
+ public:
+  explicit turn(std::mutex& mutex) : mutex_(mutex), is_mine_(!std::exchange(is_taken_, true)) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (is_mine_) mutex_.lock();
+  }
+  ~turn() {
+    if (!is_mine_) return;
+    mutex_.unlock();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    is_taken_ = false;
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  explicit operator bool() const { return is_mine_; }
+
+ private:
+  static thread_local constinit bool is_taken_ [[gnu::tls_model("initial-exec")]];
+  std::mutex& mutex_;
+  const bool is_mine_;
+};
+
+thread_local constinit bool memory_capture::turn::is_taken_ = false;
+
 void memory_capture::allocated(const void* address, uint64_t bytes, allocation_kind kind) {
   const auto range = range_of(address, bytes);
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return;
   known_ranges_[range.begin] = range.end;
   if (mode_ < recording::memory_mode::full || kind != allocation_kind::host_visible) return;
   watched_.add(range.begin, bytes);
@@ -68,7 +96,8 @@ void memory_capture::allocated(const void* address, uint64_t bytes, allocation_k
 }
 
 bool memory_capture::freed(const void* address) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   known_ranges_.erase(reinterpret_cast<uint64_t>(address));
   watched_.remove(reinterpret_cast<uint64_t>(address));
   watches_anything_.store(!watched_.empty(), std::memory_order_relaxed);
@@ -76,30 +105,35 @@ bool memory_capture::freed(const void* address) {
 }
 
 void memory_capture::list_created(ze_command_list_handle_t list, bool is_immediate) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return;
   lists_[list] = {is_immediate, {}};
 }
 
 bool memory_capture::list_reset(ze_command_list_handle_t list) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   if (const auto found = lists_.find(list); found != lists_.end())
     found->second.plain_sources.clear();
   return false;
 }
 
 bool memory_capture::list_destroyed(ze_command_list_handle_t list) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   lists_.erase(list);
   return false;
 }
 
 void memory_capture::image_created(ze_image_handle_t image, const ze_image_desc_t& desc) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return;
   images_[image] = {desc, bytes_of_pixel(desc.format.layout)};
 }
 
 bool memory_capture::image_destroyed(ze_image_handle_t image) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   images_.erase(image);
   return false;
 }
@@ -113,7 +147,8 @@ bool memory_capture::is_plain(const address_range& range) const {
 bool memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
                                    uint64_t bytes) {
   if (call == 0) return false;
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   return source_appended(call, list, range_of(source, bytes));
 }
 
@@ -126,7 +161,8 @@ bool memory_capture::region_copy_appended(uint64_t call, ze_command_list_handle_
   const uint64_t slice = slice_pitch != 0 ? slice_pitch : row * region->height;
   const uint64_t first = region->originZ * slice + region->originY * row + region->originX;
   const uint64_t bytes = extent_of(region->width, region->height, depth, row, slice);
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   return source_appended(call, list,
                          range_of(static_cast<const std::byte*>(source) + first, bytes));
 }
@@ -136,7 +172,8 @@ bool memory_capture::image_copy_appended(uint64_t call, ze_command_list_handle_t
                                          const ze_image_region_t* region, uint32_t pitch,
                                          uint32_t slice_pitch) {
   if (call == 0) return false;
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   const auto found = images_.find(image);
   if (found == images_.end()) return false;
   const auto& desc = found->second.desc;
@@ -170,7 +207,8 @@ bool memory_capture::source_appended(uint64_t call, ze_command_list_handle_t lis
 
 bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_handle_t list) {
   if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return false;
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   const auto state = lists_.find(list);
   if (state == lists_.end() || !state->second.is_immediate) return false;
   note_changes(call, 0);
@@ -181,7 +219,8 @@ bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_han
 bool memory_capture::lists_executed(uint64_t call,
                                     std::span<const ze_command_list_handle_t> lists) {
   if (call == 0) return false;
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return false;
   for (const auto list : lists) {
     const auto state = lists_.find(list);
     if (state == lists_.end()) continue;
@@ -198,7 +237,8 @@ void memory_capture::waited(uint64_t call) {
   if (mode_ == recording::memory_mode::results)
     commands_under_way_.store(true, std::memory_order_relaxed);
   if (!commands_under_way_.load(std::memory_order_relaxed)) return;
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return;
   if (mode_ == recording::memory_mode::results || !watched_.set_aside())
     note_changes(call, recording::memory_is_after_call);
   commands_under_way_.store(false, std::memory_order_relaxed);

@@ -67,6 +67,7 @@ class memory_capture {
   void waited(uint64_t call);
 
  private:
+  class turn;
   struct list_state {
     bool is_immediate = false;
     std::vector<address_range> plain_sources;

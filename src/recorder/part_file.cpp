@@ -67,7 +67,19 @@ void store_release(T& target, T value) {
   std::atomic_ref<T>(target).store(value, std::memory_order_release);
 }
 
+// A file that may not grow raises SIGXFSZ, which would be the program's: ask before.
+bool may_reach(uint64_t file_bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      file_bytes <= limit.rlim_cur)
+    return true;
+  errno = EFBIG;
+  return false;
+}
+
 }  // namespace
+
+std::atomic<uint64_t> part_file::next_position_{segment_unit_bytes};
 
 result<part_file*> part_file::create(const std::string& folder, recording::memory_mode memory) {
   auto* part = new part_file;
@@ -89,6 +101,10 @@ result<void> part_file::open(const std::string& folder, recording::memory_mode m
     if (file_ < 0 && errno != EEXIST)
       return fail("cannot make {}: {}", path_, std::strerror(errno));
   }
+  struct stat made {};
+  if (fstat(file_, &made) != 0) return fail("cannot read {}: {}", path_, std::strerror(errno));
+  file_device_ = made.st_dev;
+  file_number_ = made.st_ino;
   struct statfs where {};
   is_in_memory_ = fstatfs(file_, &where) == 0 && where.f_type == TMPFS_MAGIC;
   if (!allocate(0, sizeof(file_header)))
@@ -117,14 +133,17 @@ result<void> part_file::open(const std::string& folder, recording::memory_mode m
   return {};
 }
 
-// A file that may not grow raises SIGXFSZ, which would be the program's: ask before.
+// Some programs close every descriptor that is not their own, and open files that get its number.
+bool part_file::is_still_open() {
+  struct stat now {};
+  if (fstat(file_, &now) != 0) return false;
+  if (now.st_dev == file_device_ && now.st_ino == file_number_) return true;
+  errno = EBADF;
+  return false;
+}
+
 bool part_file::allocate(uint64_t offset, uint64_t bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      offset + bytes > limit.rlim_cur) {
-    errno = EFBIG;
-    return false;
-  }
+  if (!is_still_open() || !may_reach(offset + bytes)) return false;
   int status = 0;
   do {
     status = fallocate(file_, 0, checked_cast<off_t>(offset), checked_cast<off_t>(bytes));
@@ -245,6 +264,7 @@ bool part_file::begin_area(packed_area& area, uint64_t block_bytes) {
 bool part_file::write_block(packed_area& area, std::span<const std::byte> block) {
   if (stopped()) return false;
   if ((area.bytes - area.used_bytes >= block.size() || begin_area(area, block.size())) &&
+      is_still_open() && may_reach(area.file_offset + area.used_bytes + block.size()) &&
       write_all(area.file_offset + area.used_bytes, block)) {
     area.used_bytes += block.size();
     return true;
@@ -321,7 +341,7 @@ void part_file::abandon_in_child() {
     mmap(c.begin, c.bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   mmap(header_, sizeof(file_header), PROT_READ | PROT_WRITE,
        MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ::close(file_);
+  if (is_still_open()) ::close(file_);
 }
 
 }  // namespace zevent::recorder

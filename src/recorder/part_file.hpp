@@ -7,10 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "api/recording_format.hpp"
 #include "base/result.hpp"
+#include "recorder/mapped_allocator.hpp"
 
 namespace zevent::recorder {
 
@@ -41,7 +41,9 @@ struct packed_area {
 // each other. So there are to be few: a full segment is packed, written to the file in one piece,
 // and used again.
 //
-// All functions may be called from any thread. The first failure stops the recording for good.
+// All functions may be called from any thread; by threads that are undisturbed, since a handler of
+// a signal would wait for the thread that it interrupts. The first failure stops the recording for
+// good.
 class part_file {
  public:
   // Makes the file in `folder` (and the folder). The part stays in the state `recording` until it
@@ -100,30 +102,35 @@ class part_file {
   result<void> open(const std::string& folder, recording::memory_mode memory);
   std::optional<mapped_segment> cut_segment(uint64_t bytes);  // mutex_ is held
   bool grow(uint64_t bytes);                                  // mutex_ is held
+  bool is_still_open();
   bool allocate(uint64_t offset, uint64_t bytes);
   bool fault_in(const mapped_segment& segment);
   bool write_all(uint64_t offset, std::span<const std::byte> bytes);
   bool begin_area(packed_area& area, uint64_t block_bytes);
-  uint64_t new_position(uint64_t bytes) {
+  static uint64_t new_position(uint64_t bytes) {
     // relaxed: all that matters is that no two are the same.
     return next_position_.fetch_add(bytes, std::memory_order_relaxed);
   }
 
   std::string path_;
   int file_ = -1;
+  uint64_t file_device_ = 0;  // with the next, what file_ is
+  uint64_t file_number_ = 0;
   bool is_in_memory_ = false;  // tmpfs
   recording::file_header* header_ = nullptr;
   // release in stop(), acquire in stopped(): who sees it also sees why in the header.
   std::atomic<bool> stopped_{false};
-  std::atomic<uint64_t> next_position_{segment_unit_bytes};
+  // Goes on in the child of a fork: it may return from a call that its parent began, whose position
+  // is to mean none of its own.
+  static std::atomic<uint64_t> next_position_;
 
   // Guards everything below.
   std::mutex mutex_;
   uint64_t file_bytes_ = 0;
   uint64_t next_chunk_bytes_ = 4 * segment_unit_bytes;
-  std::vector<chunk> chunks_;
-  std::vector<mapped_segment> free_segments_;  // new ones
-  std::vector<packed_area> free_areas_;
+  mapped_vector<chunk> chunks_;
+  mapped_vector<mapped_segment> free_segments_;  // new ones
+  mapped_vector<packed_area> free_areas_;
 };
 
 }  // namespace zevent::recorder

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "recorder/process_facts.hpp"
 #include "recorder/profile_mode.hpp"
 #include "recorder/tick_clock.hpp"
+#include "recorder/undisturbed.hpp"
 
 namespace zevent::recorder {
 namespace {
@@ -74,7 +76,12 @@ process_recording* process_recording::current() {
   return now == outcome::recording ? present : nullptr;
 }
 
+bool process_recording::may_record() {
+  return present_outcome.load(std::memory_order_acquire) != outcome::nothing;
+}
+
 process_recording* process_recording::start() {
+  const undisturbed all_the_while;
   const std::lock_guard lock(start_mutex);
   const outcome now = present_outcome.load(std::memory_order_relaxed);
   if (now != outcome::not_tried) return now == outcome::recording ? present : nullptr;
@@ -148,6 +155,7 @@ void process_recording::note_blob(const recording::blob_hash& hash) {
 }
 
 void process_recording::write_fact(std::string_view name, std::string_view value) {
+  const undisturbed all_the_while;
   const std::lock_guard lock(mutex_);
   const uint64_t bytes = sizeof(recording::fact_record) + name.size() + value.size();
   std::byte* record = own_log_.reserve(bytes, 0);
@@ -161,6 +169,7 @@ void process_recording::write_fact(std::string_view name, std::string_view value
 }
 
 uint64_t* process_recording::new_counter(std::string_view name) {
+  const undisturbed all_the_while;
   const std::lock_guard lock(mutex_);
   const uint64_t bytes = sizeof(recording::counter_record) + name.size();
   std::byte* record = own_log_.reserve(bytes, 0);
@@ -204,32 +213,32 @@ void process_recording::end_thread(void* ended) {
 }
 
 void process_recording::end(recorded_thread& thread) {
-  if (const auto left = this_thread_log.detach()) {
-    const std::lock_guard lock(mutex_);
-    left_segments_.push_back(*left);
+  const undisturbed all_the_while;
+  try {
+    if (const auto left = this_thread_log.detach()) {
+      const std::lock_guard lock(mutex_);
+      left_segments_.push_back(*left);
+    }
+  } catch (const std::bad_alloc&) {
+    part_->stop("there is no memory left", ENOMEM);
+    this_thread_log.forget();
   }
   delete &thread;
 }
 
+// A signal handler may fork too: whoever holds one of these two locks is undisturbed.
 void process_recording::before_fork() {
   start_mutex.lock();
-  if (present == nullptr) return;
-  present->mutex_.lock();
-  present->blobs_mutex_.lock();
-  present->part_->before_fork();
+  if (present != nullptr) present->part_->before_fork();
 }
 
 void process_recording::after_fork_in_parent() {
-  if (present != nullptr) {
-    present->part_->after_fork_in_parent();
-    present->blobs_mutex_.unlock();
-    present->mutex_.unlock();
-  }
+  if (present != nullptr) present->part_->after_fork_in_parent();
   start_mutex.unlock();
 }
 
-// The child has only this thread. The parent's recording is left as it is, with its locks held:
-// nobody will ask for it again.
+// The child has only this thread. The parent's recording is left as it is, with locks that are held
+// for ever: nobody will ask for it again.
 void process_recording::after_fork_in_child() {
   new (&start_mutex) std::mutex;
   if (present == nullptr) return;
@@ -245,6 +254,7 @@ void process_recording::after_fork_in_child() {
 
 void process_recording::at_exit() {
   if (present_outcome.load(std::memory_order_acquire) != outcome::recording) return;
+  const undisturbed all_the_while;
   const std::lock_guard lock(present->mutex_);
   present->own_log_.write_calibration();
   present->part_->close();
@@ -265,6 +275,7 @@ bool begin_thread(thread_log& log) {
 }
 
 void note_process_fact(std::string_view name, std::string_view value) {
+  const undisturbed all_the_while;
   const std::lock_guard lock(start_mutex);
   noted_facts().emplace_back(name, value);
   if (present_outcome.load(std::memory_order_acquire) == outcome::recording)

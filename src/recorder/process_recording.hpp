@@ -23,6 +23,9 @@ class process_recording {
   // The present one; starts it if that has not been tried. Null when nothing is recorded.
   static process_recording* current();
 
+  // False where it was tried, and nothing is recorded.
+  static bool may_record();
+
   part_file& part() { return *part_; }
   recording::memory_mode memory_mode() const { return part_->header().memory; }
 
@@ -70,7 +73,7 @@ class process_recording {
   // Guards what follows; taken when a thread comes or goes, never for a call.
   std::mutex mutex_;
   uint32_t threads_ = 0;
-  std::vector<left_segment> left_segments_;
+  mapped_vector<left_segment> left_segments_;
   thread_log own_log_;
   recorded_thread own_thread_;
 

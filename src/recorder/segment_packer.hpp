@@ -6,6 +6,7 @@
 #include <span>
 
 #include "api/recording_format.hpp"
+#include "recorder/mapped_allocator.hpp"
 #include "recorder/part_file.hpp"
 
 namespace zevent::recorder {
@@ -15,7 +16,7 @@ namespace zevent::recorder {
 // Programs make the same calls again and again. A call that differs from an earlier one of the
 // segment only in its times takes 8 bytes; any other record takes 8 more than it has. It is done by
 // the thread whose calls they are, once a segment: some 3 ns a call.
-class segment_packer {
+class segment_packer : public in_mapped_memory<segment_packer> {
  public:
   // The whole block, from its header to its trailer. Valid until the next one is packed.
   std::span<const std::byte> pack(const mapped_segment& segment);

@@ -8,6 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "recorder/process_recording.hpp"
 #include "recorder/segment_packer.hpp"
+#include "recorder/undisturbed.hpp"
 
 namespace zevent::recorder {
 
@@ -35,43 +36,36 @@ constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;  // four fi
 }  // namespace
 
 std::byte* thread_log::reserve_slowly(uint64_t bytes, uint64_t now) {
-  // A signal handler is interrupting this thread in the middle of a record, or in here.
-  if (in_slow_path_ || limit_ != segment_end_) return nullptr;
-  in_slow_path_ = true;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  std::byte* record = nullptr;
-  try {
-    while (record == nullptr && make_room(bytes, now)) {
-      record = begin_record();
-      if (bytes <= static_cast<uint64_t>(segment_end_ - record)) break;
-      // A handler took the room before it was this record's.
-      limit_ = segment_end_;
-      record = nullptr;
-    }
-  } catch (const std::bad_alloc&) {
-    // Memory is the program's to run out of: it goes on without a recording.
-    if (thread_ != nullptr) thread_->recording->part().stop("there is no memory left", ENOMEM);
+  // A signal handler is interrupting this thread in the middle of a record.
+  if (limit_ != segment_end_) return nullptr;
+  while (can_have_room() && make_room(bytes, now)) {
+    std::byte* record = begin_record();
+    if (fits(bytes, segment_end_)) return record;
+    // A handler that had waited for the segment to be packed took the room.
+    limit_ = segment_end_;
   }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  in_slow_path_ = false;
-  return record;
+  return nullptr;
+}
+
+// Where nothing is recorded any more, a call is not to cost system calls.
+bool thread_log::can_have_room() const {
+  if (thread_ != nullptr) return !thread_->recording->part().stopped();
+  return process_recording::may_record();
 }
 
 bool thread_log::make_room(uint64_t bytes, uint64_t now) {
-  // No time is before 0: a handler finds that nothing is quick as long as the segment, which is
-  // packed and changed meanwhile, is not in order.
-  const uint64_t due = std::exchange(calibrate_at_, 0);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (thread_ == nullptr && !begin_thread(*this)) return false;
-  uint64_t next = due;
-  if (now >= due && this == &this_thread_log &&
-      thread_->recording->take_calibration_turn(now, next))
-    write_calibration();
-  const bool has_room =
-      bytes <= static_cast<uint64_t>(segment_end_ - cursor_) || next_segment(bytes);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  calibrate_at_ = next;
-  return has_room;
+  const undisturbed all_the_while;
+  try {
+    if (thread_ == nullptr && !begin_thread(*this)) return false;
+    if (now >= calibrate_at_ && this == &this_thread_log &&
+        thread_->recording->take_calibration_turn(now, calibrate_at_))
+      write_calibration();
+    return fits(bytes, segment_end_) || next_segment(bytes);
+  } catch (const std::bad_alloc&) {
+    // Memory is the program's to run out of: it goes on without a recording.
+    if (thread_ != nullptr) thread_->recording->part().stop("there is no memory left", ENOMEM);
+    return false;
+  }
 }
 
 bool thread_log::next_segment(uint64_t record_bytes) {
@@ -95,11 +89,7 @@ bool thread_log::next_segment(uint64_t record_bytes) {
 bool thread_log::write_packed(const mapped_segment& segment) {
   part_file& part = thread_->recording->part();
   if (part.stopped()) return false;
-  if (thread_->packer == nullptr) thread_->packer.reset(new (std::nothrow) segment_packer);
-  if (thread_->packer == nullptr) {
-    part.stop("there is no memory left", ENOMEM);
-    return false;
-  }
+  if (thread_->packer == nullptr) thread_->packer.reset(new segment_packer);
   return part.write_block(thread_->area, thread_->packer->pack(segment));
 }
 
@@ -149,10 +139,6 @@ bool thread_log::attach(recorded_thread& thread, const mapped_segment* left, uin
 }
 
 std::optional<left_segment> thread_log::detach() {
-  // A handler that runs from here on finds no room.
-  in_slow_path_ = true;
-  calibrate_at_ = 0;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
   const mapped_segment segment = thread_->segment;
   const auto used_bytes = static_cast<uint64_t>(cursor_ - segment.begin);
   const bool is_worth_leaving = segment.bytes - used_bytes >= least_left_bytes;
@@ -168,8 +154,6 @@ void thread_log::forget() {
   cursor_ = limit_ = segment_end_ = nullptr;
   calibrate_at_ = 0;
   position_minus_address_ = 0;
-  open_calls_ = 0;
-  in_slow_path_ = false;
   thread_ = nullptr;
 }
 
@@ -196,6 +180,7 @@ bool thread_log::write_blob(const recording::blob_hash& hash, std::span<const st
   blob_record blob{{0, 0, record_kind::blob, 0}, hash};
   const uint64_t bytes = sizeof(blob) + content.size();
   if (bytes > largest_blob_in_segment) {
+    const undisturbed all_the_while;
     if (thread_ == nullptr && !begin_thread(*this)) return false;
     thread_record owner{{sizeof(owner), 0, record_kind::thread, 0}};
     blob.header.size = checked_cast<uint32_t>(bytes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/recording_format.hpp"
+#include "recorder/mapped_allocator.hpp"
 #include "recorder/part_file.hpp"
 #include "recorder/tick_clock.hpp"
 
@@ -18,7 +19,7 @@ class process_recording;
 class segment_packer;
 
 // What a thread needs once a segment, not once a call.
-struct recorded_thread {
+struct recorded_thread : in_mapped_memory<recorded_thread> {
   recorded_thread();
   recorded_thread(const recorded_thread&) = delete;
   recorded_thread& operator=(const recorded_thread&) = delete;
@@ -30,7 +31,7 @@ struct recorded_thread {
   // Where records are put together that do not fit into the segment.
   std::vector<std::byte> scratch;
   // Full ones that hold calls which have not returned.
-  std::vector<mapped_segment> full_segments;
+  mapped_vector<mapped_segment> full_segments;
   std::unique_ptr<segment_packer> packer;  // made when the first segment is full
   packed_area area;
 };
@@ -44,9 +45,9 @@ struct left_segment {
 // What one thread writes: its place in its segment, and the records it puts there.
 //
 // The hot path is: reserve, fill in, publish; call the driver; complete. It touches this object and
-// the segment and nothing else. While a record is being filled in, or a segment is packed, there is
-// no room: a call that a signal handler makes at that very moment cannot tear the record, it goes
-// unrecorded and counts as lost.
+// the segment and nothing else. While a record is being filled in there is no room: a call that a
+// signal handler makes at that very moment cannot tear the record, it goes unrecorded and counts as
+// lost. While a segment is packed no handler runs.
 //
 // The object is thread-local in the static block of the thread (no function call to find it) and
 // has neither constructor nor destructor to run.
@@ -61,12 +62,18 @@ class thread_log {
   std::byte* reserve(uint64_t bytes, uint64_t now) {
     if (!is_quick(bytes, now)) [[unlikely]]
       return reserve_slowly(bytes, now);
-    return begin_record();
+    std::byte* record = begin_record();
+    // The call of a handler may have taken the room before it was this record's.
+    if (!fits(bytes, segment_end_)) [[unlikely]] {
+      limit_ = segment_end_;
+      return reserve_slowly(bytes, now);
+    }
+    return record;
   }
 
   // Whether reserve() takes no longer than to compare two numbers.
   bool is_quick(uint64_t bytes, uint64_t now) const {
-    return bytes <= static_cast<uint64_t>(limit_ - cursor_) && now < calibrate_at_;
+    return fits(bytes, limit_) && now < calibrate_at_;
   }
 
   // All the room behind a record that was reserved; at least what was asked for.
@@ -78,6 +85,8 @@ class thread_log {
     std::atomic_ref(reinterpret_cast<recording::record_header*>(record)->size)
         .store(bytes, std::memory_order_release);
     cursor_ = record + recording::align_record(bytes);
+    // A handler that runs in between finds the limit before the cursor: no room.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     limit_ = segment_end_;
   }
 
@@ -109,10 +118,15 @@ class thread_log {
   bool attached() const { return thread_ != nullptr; }
   recorded_thread& thread() { return *thread_; }
 
-  // After a fork the child's copy of the parent's log is worthless.
+  // After a fork the child's copy of the parent's log is worthless. Only calls that are under way
+  // stay so: the child returns from them too.
   void forget();
 
  private:
+  // Between the steps of publish() the limit may be before the cursor.
+  bool fits(uint64_t bytes, const std::byte* limit) const {
+    return static_cast<int64_t>(bytes) <= limit - cursor_;
+  }
   std::byte* begin_record() {
     limit_ = cursor_;
     // A handler that runs on this thread from here on sees that there is no room.
@@ -120,6 +134,7 @@ class thread_log {
     return cursor_;
   }
   std::byte* reserve_slowly(uint64_t bytes, uint64_t now);
+  bool can_have_room() const;
   bool make_room(uint64_t bytes, uint64_t now);
   bool next_segment(uint64_t record_bytes);
   bool write_packed(const mapped_segment& segment);
@@ -132,7 +147,6 @@ class thread_log {
   uint64_t calibrate_at_ = 0;  // ticks
   uint64_t position_minus_address_ = 0;
   uint32_t open_calls_ = 0;
-  bool in_slow_path_ = false;
   recorded_thread* thread_ = nullptr;
 };
 

@@ -18,76 +18,10 @@
 #include <functional>
 #include <thread>
 
-#include "base/temporary_folder.hpp"
-#include "part_reader.hpp"
-#include "recorder/process_recording.hpp"
-#include "recorder/thread_log.hpp"
+#include "recording_process.hpp"
 
 namespace zevent::recorder {
 namespace {
-
-using recorder_test::part_paths;
-using recorder_test::read_part;
-using recorder_test::read_part_file;
-
-constexpr uint16_t some_function = 7;
-
-// What a hook does, without a driver: a call whose input is one number.
-struct call {
-  recording::call_record* record = nullptr;
-  uint64_t position = 0;
-  uint64_t start = 0;
-};
-
-call begin_call(uint64_t input) {
-  const uint64_t start = ticks();
-  const uint32_t bytes = sizeof(recording::call_record) + sizeof(input);
-  std::byte* record = this_thread_log.reserve(bytes, start);
-  if (record == nullptr) {
-    count_lost_call();
-    return {};
-  }
-  auto* header = reinterpret_cast<recording::call_record*>(record);
-  header->header.detail = some_function;
-  header->header.kind = recording::record_kind::call;
-  header->start = start;
-  std::memcpy(record + sizeof(recording::call_record), &input, sizeof(input));
-  const uint64_t position = this_thread_log.position_of(record);
-  this_thread_log.call_begins();
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  this_thread_log.publish(record, bytes);
-  return {header, position, start};
-}
-
-void end_call(const call& open, uint32_t result) {
-  if (open.record == nullptr) return;
-  std::atomic_ref(open.record->returned)
-      .store(recording::returned_word(result, ticks() - open.start), std::memory_order_release);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  this_thread_log.call_ends();
-}
-
-void make_call(uint64_t input) {
-  end_call(begin_call(input), 0);
-}
-
-uint64_t input_of(const recorder_test::read_call& each) {
-  uint64_t value = 0;
-  EXPECT_EQ(each.inputs.size(), sizeof(value));
-  std::memcpy(&value, each.inputs.data(), sizeof(value));
-  return value;
-}
-
-// What the recorder says goes there.
-void say_into(const std::string& path) {
-  dup2(open(path.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
-}
-
-ptrdiff_t lines_of(const std::string& path) {
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return std::count(text.begin(), text.end(), '\n');
-}
 
 uint64_t address_space_bytes() {
   uint64_t pages = 0;
@@ -101,35 +35,6 @@ bool mount_small_disk(const std::string& folder, unsigned long flags) {
   mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   return mount("none", folder.c_str(), "tmpfs", flags, "size=4m") == 0;
 }
-
-// Runs `work` as the program of a process of its own that records into a folder of its own.
-class RecorderLog : public testing::Test {
- protected:
-  std::string output() const { return folder_ + "/out.zev"; }
-  std::string parts() const { return output() + recording::parts_suffix; }
-
-  // The wait status.
-  int run(const std::function<void()>& work) {
-    const pid_t child = fork();
-    if (child == 0) {
-      setenv("ZEVENT_RECORD", output().c_str(), 1);
-      work();
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return status;
-  }
-
-  read_part only_part() {
-    const auto paths = part_paths(parts());
-    EXPECT_EQ(paths.size(), 1u);
-    return paths.empty() ? read_part{} : read_part_file(paths.front());
-  }
-
-  const temporary_folder made_{"zevent-log"};
-  const std::string folder_ = made_.path();
-};
 
 TEST_F(RecorderLog, KeepsWhatAKilledProcessRecorded) {
   const int status = run([] {
@@ -163,18 +68,6 @@ TEST_F(RecorderLog, GoesOnInFurtherSegments) {
     ASSERT_TRUE(calls[i].end.has_value());
   }
   EXPECT_EQ(part.header.lost_calls, 0u);
-}
-
-uint64_t mapped_part_bytes() {
-  uint64_t bytes = 0;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find(recording::part_suffix) == std::string::npos) continue;
-    char* end = nullptr;
-    const uint64_t from = std::strtoull(line.c_str(), &end, 16);
-    bytes += std::strtoull(end + 1, nullptr, 16) - from;
-  }
-  return bytes;
 }
 
 TEST_F(RecorderLog, UsesItsSegmentsAgainAndKeepsWhatWasInThem) {
@@ -306,62 +199,6 @@ TEST_F(RecorderLog, ManyShortThreadsShareSegments) {
   EXPECT_LT(std::filesystem::file_size(part_paths(parts()).front()), 2u << 20);
 }
 
-TEST_F(RecorderLog, AForkedChildHasItsOwnPart) {
-  run([] {
-    make_call(1);
-    const pid_t child = fork();
-    if (child == 0) {
-      make_call(2);
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    make_call(3);
-  });
-  const auto paths = part_paths(parts());
-  ASSERT_EQ(paths.size(), 2u);
-  std::vector<std::vector<uint64_t>> inputs;
-  std::vector<recording::file_header> headers;
-  for (const auto& path : paths) {
-    const auto part = read_part_file(path);
-    EXPECT_TRUE(part.faults.empty());
-    headers.push_back(part.header);
-    auto& list = inputs.emplace_back();
-    for (const auto& each : part.calls.at(1)) list.push_back(input_of(each));
-  }
-  const size_t parent = inputs[0].size() == 2 ? 0 : 1;
-  EXPECT_EQ(inputs[parent], (std::vector<uint64_t>{1, 3}));
-  EXPECT_EQ(inputs[1 - parent], (std::vector<uint64_t>{2}));
-  EXPECT_EQ(headers[1 - parent].parent_process_id, headers[parent].process_id);
-}
-
-TEST_F(RecorderLog, AForkInsideACallLeavesTheParentsRecordAlone) {
-  run([] {
-    const auto open = begin_call(1);
-    const pid_t child = fork();
-    if (child == 0) {
-      end_call(open, 99);
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    std::raise(SIGKILL);
-  });
-  const auto part = only_part();
-  EXPECT_FALSE(part.calls.at(1).front().end.has_value());
-}
-
-TEST_F(RecorderLog, AChildThatOnlyForksLeavesNoPart) {
-  run([] {
-    make_call(1);
-    const pid_t child = fork();
-    if (child == 0) std::_Exit(0);
-    int status = 0;
-    waitpid(child, &status, 0);
-  });
-  EXPECT_EQ(part_paths(parts()).size(), 1u);
-}
-
 TEST_F(RecorderLog, FilesAreTheUsersOnly) {
   run([] { make_call(1); });
   struct stat status {};
@@ -470,52 +307,6 @@ TEST_F(RecorderLog, WithoutAnOutputNothingIsRecorded) {
     make_call(1);
   });
   EXPECT_TRUE(part_paths(parts()).empty());
-}
-
-TEST_F(RecorderLog, ASignalHandlersCallDoesNotTearTheRecordItInterrupts) {
-  run([] {
-    make_call(1);
-    const uint64_t now = ticks();
-    std::byte* record = this_thread_log.reserve(64, now);
-    make_call(2);  // as from a handler
-    std::memset(record + sizeof(recording::record_header), 0x55, 40);
-    this_thread_log.cancel(record, 64);
-    make_call(3);
-  });
-  const auto part = only_part();
-  EXPECT_TRUE(part.faults.empty());
-  const auto& calls = part.calls.at(1);
-  ASSERT_EQ(calls.size(), 2u);
-  EXPECT_EQ(input_of(calls[0]), 1u);
-  EXPECT_EQ(input_of(calls[1]), 3u);
-  EXPECT_EQ(part.header.lost_calls, 1u);
-}
-
-volatile sig_atomic_t calls_of_handler = 0;
-
-TEST_F(RecorderLog, CallsOfASignalHandlerAreRecordedOrCountedWhateverTheyInterrupt) {
-  constexpr uint64_t count = 300'000;
-  const int status = run([&] {
-    make_call(0);
-    struct sigaction action {};
-    action.sa_handler = [](int) {
-      make_call(1u << 30);
-      calls_of_handler = calls_of_handler + 1;
-    };
-    sigaction(SIGALRM, &action, nullptr);
-    const itimerval often{{0, 20}, {0, 20}};
-    setitimer(ITIMER_REAL, &often, nullptr);
-    for (uint64_t i = 1; i < count; ++i) make_call(i % 100);
-    const itimerval never{};
-    setitimer(ITIMER_REAL, &never, nullptr);
-    std::ofstream(folder_ + "/handler") << calls_of_handler;
-  });
-  EXPECT_EQ(status, 0);
-  const auto part = only_part();
-  EXPECT_EQ(part.faults, std::vector<std::string>());
-  uint64_t of_handler = 0;
-  std::ifstream(folder_ + "/handler") >> of_handler;
-  EXPECT_EQ(part.call_count() + part.header.lost_calls, count + of_handler);
 }
 
 TEST_F(RecorderLog, BlobsOfAllSizesAreWhole) {
