@@ -95,6 +95,28 @@ struct segment_place {
   }
 };
 
+// Reads the header as it was at one moment: a recorder that uses the segment again takes its magic
+// away first, and gives it another position. The magic is 0 where there is none.
+constexpr int most_attempts = 100;
+
+recording::segment_header read_segment_header(std::span<const std::byte> at) {
+  using recording::segment_header;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    segment_header header{};
+    header.magic = load_acquire<uint64_t>(at);
+    if (header.magic != recording::segment_magic &&
+        header.magic != recording::first_segment_magic &&
+        header.magic != recording::packed_area_magic)
+      break;
+    header.bytes = load_acquire<uint64_t>(at.subspan(offsetof(segment_header, bytes)));
+    header.position = load_acquire<uint64_t>(at.subspan(offsetof(segment_header, position)));
+    if (header.magic == load_acquire<uint64_t>(at) &&
+        header.position == load_acquire<uint64_t>(at.subspan(offsetof(segment_header, position))))
+      return header;
+  }
+  return {};
+}
+
 std::vector<segment_place> list_segments(std::span<const std::byte> file,
                                          const recording::file_header& header) {
   std::vector<segment_place> all;
@@ -102,10 +124,9 @@ std::vector<segment_place> list_segments(std::span<const std::byte> file,
   uint64_t offset = header.header_bytes;
   while (offset < file.size() && file.size() - offset >= sizeof(recording::segment_header)) {
     uint64_t bytes = unit;
-    segment_place place{offset, load_acquire<uint64_t>(file.subspan(offset)), 0, {}};
-    if (place.magic == recording::segment_magic || place.magic == recording::first_segment_magic ||
-        place.magic == recording::packed_area_magic) {
-      const auto begin = copy_of<recording::segment_header>(file.subspan(offset));
+    const auto begin = read_segment_header(file.subspan(offset));
+    segment_place place{offset, begin.magic, 0, {}};
+    if (place.magic != 0) {
       place.damaged = begin.bytes == 0 || begin.bytes % unit != 0;
       if (!place.damaged) bytes = begin.bytes;
       place.position = place.magic == recording::first_segment_magic ? offset : begin.position;
@@ -118,26 +139,17 @@ std::vector<segment_place> list_segments(std::span<const std::byte> file,
   return all;
 }
 
-// A recorder that uses the segment again takes its magic away first, and gives it another position.
-constexpr int most_copy_attempts = 100;
-
 segment_copies copy_segments(std::span<const std::byte> file) {
   segment_copies copies;
   const auto header = read_header(file, "");
   if (!header) return copies;
   for (const auto& place : list_segments(file, *header)) {
     if (!place.may_change(header->segment_unit_bytes)) continue;
-    const auto position_of = [&] {
-      const auto magic = load_acquire<uint64_t>(place.bytes);
-      const auto position = load_acquire<uint64_t>(
-          place.bytes.subspan(offsetof(recording::segment_header, position)));
-      return magic == recording::segment_magic ? position : 0;
-    };
-    for (int attempt = 0; attempt < most_copy_attempts; ++attempt) {
-      const uint64_t position = position_of();
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+      const uint64_t position = read_segment_header(place.bytes).position;
       auto copy = std::make_shared<std::vector<std::byte>>(place.bytes.begin(), place.bytes.end());
       __sync_synchronize();
-      if (position == 0 || position != position_of()) continue;
+      if (position == 0 || position != read_segment_header(place.bytes).position) continue;
       copies[place.offset] = {position, std::move(copy)};
       break;
     }
@@ -150,12 +162,12 @@ segment_copies copy_segments(std::span<const std::byte> file) {
 struct packed_block {
   record_row row;
   uint64_t segment_position = 0;
+  uint64_t area_offset = 0;
   bool whole = false;
 };
 
-std::vector<packed_block> list_blocks(std::span<const std::byte> area) {
-  std::vector<packed_block> all;
-  auto rest = area.subspan(sizeof(recording::segment_header));
+void list_blocks(const segment_place& area, std::vector<packed_block>& all) {
+  auto rest = area.bytes.subspan(sizeof(recording::segment_header));
   while (rest.size() >= sizeof(recording::block_header)) {
     const auto header = copy_of<recording::block_header>(rest);
     if (header.position == 0) break;
@@ -163,16 +175,16 @@ std::vector<packed_block> list_blocks(std::span<const std::byte> area) {
     const uint64_t bytes = std::min<uint64_t>(header.packed_bytes, rest.size());
     packed_block block{
         {rest.first(bytes), header.position + sizeof(recording::segment_header), true},
-        header.position};
+        header.position,
+        area.offset};
     rest = rest.subspan(bytes);
     block.whole = header.packed_bytes == bytes && bytes % 8 == 0 &&
                   rest.size() >= sizeof(uint64_t) &&
-                  copy_of<uint64_t>(rest) == recording::block_trailer(header.position);
+                  load_acquire<uint64_t>(rest) == recording::block_trailer(header.position);
     all.push_back(block);
     if (!block.whole) break;
     rest = rest.subspan(sizeof(uint64_t));
   }
-  return all;
 }
 
 std::optional<recorded_entry> record_at(std::span<const std::byte> bytes, uint64_t offset) {
@@ -287,34 +299,36 @@ std::string recording_part::stop_reason() const {
 
 void recording_part::walk_segments() {
   const auto places = list_segments(file_.bytes, header_);
+  // Listed once: the recorder may be adding to them.
+  std::vector<packed_block> blocks;
+  for (const auto& place : places)
+    if (place.magic == recording::packed_area_magic) list_blocks(place, blocks);
   // What is there in two forms counts once: the whole block, else the segment, else what there is
   // of a block.
   std::set<uint64_t> in_blocks, in_segments;
   for (const auto& [offset, copy] : copies_) in_segments.insert(copy.position);
-  for (const auto& place : places)
-    if (place.magic == recording::packed_area_magic)
-      for (const auto& block : list_blocks(place.bytes))
-        if (block.whole) in_blocks.insert(block.segment_position);
+  for (const auto& block : blocks)
+    if (block.whole) in_blocks.insert(block.segment_position);
 
+  for (const auto& block : blocks)
+    if (block.whole || (!in_blocks.contains(block.segment_position) &&
+                        !in_segments.contains(block.segment_position)))
+      walk_records(block.row, block.area_offset);
+  // Whatever has become of their places since.
+  constexpr uint64_t header_bytes = sizeof(recording::segment_header);
+  for (const auto& [offset, copy] : copies_)
+    if (!in_blocks.contains(copy.position))
+      walk_records(
+          {std::span(*copy.bytes).subspan(header_bytes), copy.position + header_bytes, false},
+          offset);
   for (const auto& place : places) {
     if (place.damaged)
       damage_.push_back(fmt::format("the segment at byte {} has a damaged header", place.offset));
-    if (place.magic == recording::packed_area_magic) {
-      for (const auto& block : list_blocks(place.bytes))
-        if (block.whole || (!in_blocks.contains(block.segment_position) &&
-                            !in_segments.contains(block.segment_position)))
-          walk_records(block.row, place.offset);
-    } else if (place.may_change(header_.segment_unit_bytes)) {
-      const auto copy = copies_.find(place.offset);
-      if (copy != copies_.end() && !in_blocks.contains(copy->second.position))
-        walk_records({std::span(*copy->second.bytes).subspan(place.header_bytes()),
-                      copy->second.position + place.header_bytes(), false},
-                     place.offset);
-    } else {
-      walk_records(
-          {place.bytes.subspan(place.header_bytes()), place.position + place.header_bytes(), false},
-          place.offset);
-    }
+    if (place.magic == recording::packed_area_magic || place.may_change(header_.segment_unit_bytes))
+      continue;
+    walk_records(
+        {place.bytes.subspan(place.header_bytes()), place.position + place.header_bytes(), false},
+        place.offset);
   }
   for (auto& each : threads_)
     std::stable_sort(each.stretches.begin(), each.stretches.end(),
