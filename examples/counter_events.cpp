@@ -21,7 +21,7 @@ int main() try {
 
   std::array<int, 8> source{};
   std::array<int, 8> result{};
-  for (int i = 0; i < 8; ++i) source[i] = i * i;
+  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<int>(i * i);
   int stage = 0;
 
   // Each load waits until the last store has emptied the stage, each store until the load has

@@ -35,7 +35,7 @@ ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext, const 
                                             void* pNext, ze_ipc_mem_handle_t* pIpcHandle) {
   const auto* wanted = find_in_chain<ze_ipc_mem_handle_type_ext_desc_t>(
       pNext, ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC);
-  constexpr auto known = ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT;
+  constexpr ze_ipc_mem_handle_type_flags_t known = ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT;
   if (wanted != nullptr && (wanted->typeFlags & ~known) != 0) {
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;  // there is no fabric
   }

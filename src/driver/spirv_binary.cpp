@@ -165,7 +165,8 @@ std::vector<uint32_t> binary::write() const {
   for (const instruction& each : instructions) {
     const size_t length =
         1 + (each.type != 0 ? 1 : 0) + (each.result != 0 ? 1 : 0) + each.operands.size();
-    words.push_back(checked_cast<uint16_t>(length) << 16 | static_cast<uint32_t>(each.opcode));
+    words.push_back(uint32_t{checked_cast<uint16_t>(length)} << 16 |
+                    static_cast<uint32_t>(each.opcode));
     if (each.type != 0) words.push_back(each.type);
     if (each.result != 0) words.push_back(each.result);
     words.insert(words.end(), each.operands.begin(), each.operands.end());

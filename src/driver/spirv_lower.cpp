@@ -137,7 +137,7 @@ class variable_lowering {
     return resolve_addresses(std::move(initializers));
   }
 
-  result<void> resolve_addresses(std::vector<std::pair<size_t, initial_value>> initializers) {
+  result<void> resolve_addresses(std::vector<std::pair<size_t, initial_value>>&& initializers) {
     for (auto& [slot, initial] : initializers) {
       module_variable& variable = lowered_.variables[slot];
       variable.initial_bytes = std::move(initial.bytes);

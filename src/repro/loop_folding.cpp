@@ -84,7 +84,7 @@ void folder::fold() {
 // the body has each of them several times, runs of them.
 std::vector<size_t> folder::likely_periods() const {
   std::unordered_map<size_t, size_t> counts;
-  for (const size_t gram : {1, 2, 4, 8, 16}) count_distances(gram, counts);
+  for (const size_t gram : {1U, 2U, 4U, 8U, 16U}) count_distances(gram, counts);
   std::vector<size_t> periods;
   for (const auto& [distance, count] : counts) {
     // Of a long body most runs of steps are found again, not just one.

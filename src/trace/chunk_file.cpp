@@ -49,7 +49,7 @@ bool all_equal(std::span<const std::byte> bytes) {
 
 struct chunk_writer::compressor {
   struct context_deleter {
-    void operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+    void operator()(ZSTD_CCtx_s* unused) const { ZSTD_freeCCtx(unused); }
   };
   std::unique_ptr<ZSTD_CCtx_s, context_deleter> context{ZSTD_createCCtx()};
 
