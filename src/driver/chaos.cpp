@@ -53,6 +53,12 @@ std::atomic<uint64_t>& ended_waits() {
   return *count;
 }
 
+// Relaxed: a stream looks for its own wake-ups only.
+std::atomic<uint64_t>& wake_ups() {
+  static auto* count = new std::atomic<uint64_t>{0};
+  return *count;
+}
+
 }  // namespace
 
 bool has_chaos() {
@@ -98,6 +104,14 @@ void count_waiting_host(int change) {
 
 uint64_t ended_host_waits() {
   return ended_waits().load(std::memory_order_acquire);
+}
+
+void count_host_wake_up() {
+  wake_ups().fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t host_wake_ups() {
+  return wake_ups().load(std::memory_order_relaxed);
 }
 
 bool has_waiting_host() {

@@ -51,5 +51,8 @@ void count_waiting_host(int change);
 bool has_waiting_host();
 // How many such threads have gone on so far.
 uint64_t ended_host_waits();
+// Signals that rang at a sleeping thread, so far.
+void count_host_wake_up();
+uint64_t host_wake_ups();
 
 }  // namespace zevent::driver

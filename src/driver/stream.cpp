@@ -310,13 +310,14 @@ bool stream::has_more() {
 
 // Whoever is woken by an event before all is done gets the time to see what is missing, counted
 // from when they are awake, which on a busy machine may be late.
-void stream::give_head_start(bool somebody_waited, uint64_t ended_waits_before) {
+void stream::give_head_start(bool somebody_waited, bool somebody_woken,
+                             uint64_t ended_waits_before) {
   const uint64_t head_start_ns = order_->head_start_ns();
   if (head_start_ns == 0) return;
   bool more_to_do = !in_flight_.empty();
   if (somebody_waited && !more_to_do) more_to_do = !pending_.is_empty() || has_more();
   if (!more_to_do) return;
-  for (uint64_t waited_ns = 0; somebody_waited && ended_host_waits() == ended_waits_before &&
+  for (uint64_t waited_ns = 0; somebody_woken && ended_host_waits() == ended_waits_before &&
                                waited_ns < longest_awakening_ns;
        waited_ns += linger_step_us * 1000) {
     usleep(linger_step_us);
@@ -369,8 +370,9 @@ void stream::execute(const started_command& started) {
   chaos_delay(chaos_purpose::delay_of_signal, index_, execution, 4, 100);
   const bool somebody_waits = has_waiting_host();
   const uint64_t ended_waits = ended_host_waits();
+  const uint64_t wake_ups = host_wake_ups();
   signal(started);
-  give_head_start(somebody_waits, ended_waits);
+  give_head_start(somebody_waits, host_wake_ups() != wake_ups, ended_waits);
 }
 
 void stream::signal(const started_command& started) {

@@ -91,7 +91,7 @@ class stream {
   void leave_order();
   bool wait_for_more(bool whatever_comes);
   bool has_more();
-  void give_head_start(bool somebody_waited, uint64_t ended_waits_before);
+  void give_head_start(bool somebody_waited, bool somebody_woken, uint64_t ended_waits_before);
   void execute(const started_command& started);
   void signal(const started_command& started);
   void retire(std::unique_ptr<command> alone, batch* group);

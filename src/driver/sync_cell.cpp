@@ -67,6 +67,7 @@ class waiting_host {
 void sync_cell::wake(futex_scope scope) {
   const uint32_t told = waiters.fetch_and(~host_waits, std::memory_order_seq_cst);
   if ((told & host_waits) != 0) {
+    if (has_chaos()) count_host_wake_up();
     sequence.fetch_add(1, std::memory_order_seq_cst);
     futex_wake(sequence, scope);
   }
