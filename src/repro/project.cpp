@@ -130,7 +130,8 @@ std::vector<told_fact> told_by_driver(const trace::trace_file& trace) {
     const auto* name = about->find("name");
     const auto* id = about->find("deviceId");
     if (is_about_device && name != nullptr && id != nullptr)
-      add("device", fmt::format("{} (id {:#x})", name->text(), id->bits));
+      add("device",
+          fmt::format("{} (id {:#x})", name->text().substr(0, name->text().find('\0')), id->bits));
   }
   return out;
 }

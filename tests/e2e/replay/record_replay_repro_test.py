@@ -72,6 +72,9 @@ def again(zevent, include, options, program, environment=None):
         if "./repro: all calls were made" not in said or "verified: same calls" not in said:
             sys.exit("the reproducer was not run to its end")
         compiles_with_clang(include, repro)
+        with open(os.path.join(repro, "README.md"), "rb") as file:
+            if b"\0" in file.read():
+                sys.exit("the README.md is not all text")
 
 
 def main():
