@@ -4,10 +4,11 @@
  * instead when the event was that of a barrier behind a long kernel. This program makes the calls
  * that showed it, those of a HIP runtime that records an event before and after a kernel:
  *
- *     fill ─► timestamp ─► copy ─► barrier (start recorded)
- *                                     ├─► reset_symbols
- *                                     └─► reverse_add ─► timestamp ─► copy ─► barrier (end
- * recorded) │ zeEventQueryStatus ◄──┘
+ *     fill, and the host waits for it
+ *     timestamp ─► copy ─► barrier: the start is recorded
+ *                             ├─► reset_symbols
+ *                             └─► reverse_add ─► timestamp ─► copy ─► barrier: the end is
+ *                                                  zeEventQueryStatus ◄──┘
  *
  * usage: blocking_query [BYTES]
  */
@@ -41,8 +42,12 @@ static void open_device(void) {
   uint32_t one = 1;
   CHECK(zeInit(0));
   CHECK(zeDriverGet(&one, &driver));
+  ze_driver_properties_t driver_facts = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
+  CHECK(zeDriverGetProperties(driver, &driver_facts));
   one = 1;
   CHECK(zeDeviceGet(driver, &one, &device));
+  ze_device_properties_t device_facts = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+  CHECK(zeDeviceGetProperties(device, &device_facts));
   const ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
   CHECK(zeContextCreate(driver, &context_desc, &context));
   const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
@@ -75,15 +80,17 @@ static void destroy_event(struct event gone) {
   CHECK(zeEventPoolDestroy(gone.pool));
 }
 
-/* Recording an event: the device writes its clock, the time is copied to where the host sees it,
- * and a barrier says that both are done. */
+/* Recording an event: the device writes its clock, after another event where there is one, the time
+ * is copied to where the host sees it, and a barrier says that both are done. */
 struct recorded {
   struct event written, copied, complete;
 };
 
 static struct recorded record(uint64_t* device_time, uint64_t* host_time, ze_event_handle_t after) {
   struct recorded made = {make_event(), make_event(), make_event()};
-  CHECK(zeCommandListAppendWriteGlobalTimestamp(list, device_time, made.written.handle, 1, &after));
+  CHECK(zeCommandListAppendWriteGlobalTimestamp(list, device_time, made.written.handle,
+                                                after != NULL ? 1 : 0,
+                                                after != NULL ? &after : NULL));
   CHECK(zeCommandListAppendMemoryCopy(list, host_time, device_time, sizeof(*host_time),
                                       made.copied.handle, 1, &made.written.handle));
   CHECK(zeCommandListAppendBarrier(list, made.complete.handle, 1, &made.copied.handle));
@@ -153,12 +160,13 @@ int main(int argc, char** argv) {
   ze_kernel_handle_t reset_symbols = load_kernel(module, "reset_symbols");
   ze_kernel_handle_t reverse_add = load_kernel(module, "reverse_add");
 
-  /* Fill the input, then record the start. */
+  /* Fill the input, and when that is done record the start. */
   const int32_t pattern = 7;
   struct event filled = make_event();
   CHECK(zeCommandListAppendMemoryFill(list, from, &pattern, sizeof(pattern), bytes, filled.handle,
                                       0, NULL));
-  struct recorded start = record(device_times, host_times, filled.handle);
+  CHECK(zeEventHostSynchronize(filled.handle, UINT64_MAX));
+  struct recorded start = record(device_times, host_times, NULL);
 
   /* Two kernels that wait for the recorded start, and not for each other. */
   struct event were_reset = make_event(), added = make_event();
