@@ -34,8 +34,8 @@ ENVIRONMENT = {
         "ZEVENT_KERNEL_TIMER_BITS": "12",
     },
 }
-# Cases that have faults of their own, and some that take minutes.
-LEFT_OUT = "^chaos_tests .*(fault|handle_reuse)|^record_killed_long_tests "
+# Cases that have faults of their own, and some that wait for a program to get somewhere, then kill it.
+LEFT_OUT = "^chaos_tests .*(fault|handle_reuse)|^record_killed(_long)?_tests "
 
 
 def examples(build):
