@@ -23,7 +23,7 @@ constexpr uint32_t most_groups = 32;
 struct driver_facts {
   bool complete;
   char problem[512];
-  uint32_t drivers, devices;     // of all drivers
+  uint32_t drivers, devices;     // of all drivers, the parts of devices too
   uint32_t groups;               // of the first device
   uint32_t queues[most_groups];  // of each group
   uint64_t largest_allocation_bytes;
@@ -52,6 +52,12 @@ void ask_device(driver_library& driver, ze_device_handle_t device, driver_facts&
   for (uint32_t i = 0; i < facts.groups; ++i) facts.queues[i] = found[i].numQueues;
 }
 
+uint32_t parts_of(driver_library& driver, ze_device_handle_t device) {
+  const auto get = typed<decltype(zeDeviceGetSubDevices)>(driver, "zeDeviceGetSubDevices");
+  uint32_t count = 0;
+  return get != nullptr && get(device, &count, nullptr) == ZE_RESULT_SUCCESS ? count : 0;
+}
+
 const char* ask_driver(driver_library& driver, driver_facts& facts) {
   const auto init = typed<decltype(zeInit)>(driver, "zeInit");
   const auto get_drivers = typed<decltype(zeDriverGet)>(driver, "zeDriverGet");
@@ -68,6 +74,8 @@ const char* ask_driver(driver_library& driver, driver_facts& facts) {
     if (get_devices(drivers[i], &count, devices) != ZE_RESULT_SUCCESS) continue;
     if (facts.devices == 0 && count != 0) ask_device(driver, devices[0], facts);
     facts.devices += count;
+    for (uint32_t k = 0; k < std::min(count, 64u); ++k)
+      facts.devices += parts_of(driver, devices[k]);
   }
   return nullptr;
 }
@@ -99,7 +107,8 @@ std::vector<std::string> compare_needs(const program& what, const driver_facts& 
   if (facts.drivers < needs.drivers)
     out.push_back(fmt::format("{} drivers; there are {}", needs.drivers, facts.drivers));
   if (facts.devices < needs.devices)
-    out.push_back(fmt::format("{} devices; there are {}", needs.devices, facts.devices));
+    out.push_back(fmt::format("{} devices, parts of devices included; there are {}", needs.devices,
+                              facts.devices));
   for (const auto& [ordinal, index] : needs.queues)
     if (ordinal >= facts.groups || index >= facts.queues[ordinal])
       out.push_back(fmt::format("queue {} of group {}; groups: {}, queues in that one: {}", index,
