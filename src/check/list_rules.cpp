@@ -251,19 +251,20 @@ class list_rule_set final : public rule_set {
         made->calls = {{still->submitted, "executes the list"}, {call.number, "updates it"}};
       }
     }
-    const auto place = list.command_of_id.find(call[commandId]);
-    if (place == list.command_of_id.end() || place->second >= list.commands.size()) return;
-    const auto& command = *list.commands[place->second];
+    const auto found = list.identified.find(call[commandId]);
+    if (found == list.identified.end()) return;
+    const auto& appended = found->second;
     if (call.which == function::zeCommandListUpdateMutableCommandSignalEventExp) {
-      see_likeness(command.signal.get(), look_.state.events.find_alive(call[hSignalEvent]));
+      see_likeness(appended.signal.get(), look_.state.events.find_alive(call[hSignalEvent]));
     } else if (call.which == function::zeCommandListUpdateMutableCommandWaitEventsExp) {
       const auto handles = call.list(phWaitEvents);
-      if (!call.is_null(phWaitEvents) && call[numWaitEvents] != command.waits.size()) {
-        look_.report(ev(43), "count", "The command waits for {} events; it is given {}.",
-                     command.waits.size(), call[numWaitEvents]);
+      if (!call.is_null(phWaitEvents) && call[numWaitEvents] != appended.waits.size()) {
+        look_.report(ev(43), "count",
+                     "The command was appended with {} wait events; it is given {}.",
+                     appended.waits.size(), call[numWaitEvents]);
       }
-      for (size_t i = 0; i < handles.size() && i < command.waits.size(); ++i)
-        see_likeness(command.waits[i].which.get(), look_.state.events.find_alive(handles[i]));
+      for (size_t i = 0; i < handles.size() && i < appended.waits.size(); ++i)
+        see_likeness(appended.waits[i].get(), look_.state.events.find_alive(handles[i]));
     }
   }
 

@@ -38,7 +38,8 @@ struct command : counted, recycled<command> {
   std::vector<ref<image>> images;
   bool in_order = false;
   bool relaxed = false;
-  bool opaque = false;  // waits for something outside the recording
+  bool opaque = false;   // waits for something outside the recording
+  bool emptied = false;  // a mutable command: its wait events were taken away
 
   uint32_t executions = 0;
   run* last_run = nullptr;          // null: never, or so long ago that it is complete

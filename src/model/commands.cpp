@@ -175,8 +175,7 @@ void process_model::append(const call_view& call) {
     executor_.start(*list->own);
     return;
   }
-  for (const auto id : list->next_ids) list->command_of_id[id] = list->commands.size();
-  list->next_ids.clear();
+  identify(*made, *list);
   list->commands.push_back(made);
 }
 
@@ -241,8 +240,10 @@ void process_model::run_list(command_list& list, const ref<stream>& where, call_
   list.executed_on = where;
   list.executed = call;
   list.first_run = where->line->last + 1;
-  for (const auto& each : list.commands)
+  for (const auto& each : list.commands) {
+    take_event_over(each);
     executor_.submit(each, where, chain, call, list.executions);
+  }
   list.last_run = where->line->last;
   executor_.start(*where);
 }
@@ -251,33 +252,12 @@ void process_model::reset_list(const call_view& call) {
   command_list* list = lists.find_alive(call[hCommandList]);
   if (list == nullptr) return;
   list->commands.clear();
-  list->command_of_id.clear();
+  list->identified.clear();
   list->next_ids.clear();
   list->closed = false;
   list->executed_on = {};
   list->executed = no_call;
   list->updated = no_call;
-}
-
-void process_model::update_mutable(const call_view& call) {
-  command_list* list = lists.find_alive(call[hCommandList]);
-  if (list == nullptr) return;
-  list->updated = call.number;
-  const auto place = list->command_of_id.find(call[commandId]);
-  if (place == list->command_of_id.end() || place->second >= list->commands.size()) return;
-  command& which = *list->commands[place->second];
-  if (call.which == function::zeCommandListUpdateMutableCommandSignalEventExp) {
-    which.signal = ref<event>(events.find_alive(call[hSignalEvent]));
-    bind_signal(list->commands[place->second]);
-  } else if (call.which == function::zeCommandListUpdateMutableCommandWaitEventsExp) {
-    which.waits.clear();
-    for (const auto handle : call.list(phWaitEvents)) {
-      event* waited = events.find_alive(handle);
-      if (waited == nullptr) continue;
-      which.waits.push_back({ref<event>(waited), {}});
-      if (waited->counter_based) which.waits.back().bound = waited->last_signal;
-    }
-  }
 }
 
 void process_model::begin_capture(const call_view& call) {

@@ -175,7 +175,7 @@ void executor::start(const ref<run>& r) {
   // all that follow. Only a relaxed list may move commands past one that waits.
   const bool moves_floor = !what.relaxed || holds_back(what);
   r->before = join(where.floor, waited);
-  const bool full_barrier = what.is_barrier() && what.waits.empty();
+  const bool full_barrier = what.is_barrier() && what.waits.empty() && !what.emptied;
   if (full_barrier) r->before = join(r->before, clock_entry{where.line, r->at - 1, r->at - 1});
   if (what.is_barrier() && !full_barrier) where.last_partial_barrier = r;
   if (moves_floor) where.floor = r->before;

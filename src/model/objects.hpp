@@ -113,6 +113,13 @@ struct executable_graph : object {
   ref<graph> source;
 };
 
+// A command that may be changed once its list is closed, as it was appended.
+struct identified_command {
+  size_t place = 0;  // in the list
+  ref<event> signal;
+  std::vector<ref<event>> waits;
+};
+
 struct command_list : object {
   command_list() : object(object_kind::command_list) {}
   ref<context> owner;
@@ -129,8 +136,8 @@ struct command_list : object {
 
   // Regular: what was appended. Immediate: nothing, for each command runs at once.
   std::vector<ref<command>> commands;
-  std::map<uint64_t, size_t> command_of_id;  // mutable: id → index into commands
-  std::vector<uint64_t> next_ids;            // ids given out for the next append
+  std::map<uint64_t, identified_command> identified;  // mutable: by id
+  std::vector<uint64_t> next_ids;                     // ids given out for the next append
 
   ref<stream> own;  // immediate
 

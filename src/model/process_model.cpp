@@ -409,24 +409,8 @@ void process_model::create_list(const call_view& call) {
   command_list* made = lists.add(call[phCommandList], call.number);
   if (made == nullptr) return;
   if (call.which == function::zeCommandListCreateCloneExp) {
-    if (const command_list* source = lists.find_alive(call[hCommandList])) {
-      made->owner = source->owner;
-      made->device = source->device;
-      made->ordinal = source->ordinal;
-      made->flags = source->flags;
-      made->in_order = source->in_order;
-      made->relaxed = source->relaxed;
-      made->modifiable = source->modifiable;
-      made->closed = source->closed;
-      for (const auto& each : source->commands) {
-        auto copy = make<command>(*each);
-        copy->list = ref<command_list>(made);
-        copy->executions = 0;
-        copy->last_run = nullptr;
-        copy->parked.clear();
-        made->commands.push_back(std::move(copy));
-      }
-    }
+    const command_list* source = lists.find_alive(call[hCommandList]);
+    if (source != nullptr) clone_list(*source, *made);
     return;
   }
   made->owner = ref<context>(contexts.find_alive(call[hContext]));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 
 #include "model/call_view.hpp"
 #include "model/executor.hpp"
@@ -80,6 +81,11 @@ class process_model {
   void run_list(command_list& list, const ref<stream>& where, call_number call);
   void reset_list(const call_view& call);
   void update_mutable(const call_view& call);
+  void identify(const command& made, command_list& list);
+  void change_signal(const ref<command>& of, event* signalled);
+  void change_waits(command& of, std::span<const uint64_t> handles);
+  void clone_list(const command_list& source, command_list& into);
+  void take_event_over(const ref<command>& by);
   bool captured(const command& made, command_list& list);
   void begin_capture(const call_view& call);
   void end_capture(const call_view& call);

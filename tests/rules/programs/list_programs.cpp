@@ -127,28 +127,104 @@ void destroy_queue(machine& m, bool wait_first, bool fence_first) {
   maybe(zeCommandQueueDestroy(queue));
 }
 
-// A list is given another event to signal between two executions, and closed again or not.
-void update_list(machine& m, bool close_again) {
-  const ze_mutable_command_list_exp_desc_t is_mutable = {
-      ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC, nullptr, 0};
-  const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, &is_mutable, 0, 0};
+// A mutable list with one barrier that waits for an event and signals another. It is executed,
+// changed, closed and executed again; what stands here is right, and each program does one thing
+// wrong.
+struct mutable_program {
+  explicit mutable_program(machine& on) : m(on) {
+    const ze_mutable_command_list_exp_desc_t is_mutable = {
+        ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC, nullptr, 0};
+    const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, &is_mutable, 0, 0};
+    MUST(zeCommandListCreate(m.context, m.device, &desc, &list));
+    const ze_mutable_command_id_exp_desc_t which = {ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
+                                                    nullptr, 0};
+    MUST(zeCommandListGetNextCommandIdExp(list, &which, &id));
+    auto start = new_event(pool, 0);
+    MUST(zeCommandListAppendBarrier(list, new_event(pool, 1), 1, &start));
+    MUST(zeEventHostSignal(start));
+    close(list);
+    execute(queue, list);
+  }
+  void update_signal(ze_event_handle_t event) {
+    maybe(zeCommandListUpdateMutableCommandSignalEventExp(list, id, event));
+  }
+  void update_waits(std::vector<ze_event_handle_t> events) {
+    maybe(zeCommandListUpdateMutableCommandWaitEventsExp(
+        list, id, static_cast<uint32_t>(events.size()), events.data()));
+  }
+  void run_again() {
+    maybe(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
+    finish(queue);
+  }
+
+  machine& m;
+  ze_event_pool_handle_t pool = new_pool(m);
+  ze_command_queue_handle_t queue = new_queue(m);
   ze_command_list_handle_t list = nullptr;
-  MUST(zeCommandListCreate(m.context, m.device, &desc, &list));
-  const ze_mutable_command_id_exp_desc_t which = {ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
-                                                  nullptr,
-                                                  ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT};
   uint64_t id = 0;
-  MUST(zeCommandListGetNextCommandIdExp(list, &which, &id));
-  const auto pool = new_pool(m);
-  barrier(list, new_event(pool, 0));
+};
+
+// All the updates there are, each as it should be.
+void update_everything(machine& m) {
+  mutable_program it(m);
+  finish(it.queue);
+  it.update_signal(new_event(it.pool, 2));
+  const auto started = new_event(it.pool, 3);
+  MUST(zeEventHostSignal(started));
+  it.update_waits({started});
+  close(it.list);
+  it.run_again();
+  it.update_signal(nullptr);
+  it.update_waits({nullptr});
+  close(it.list);
+  it.run_again();
+  it.update_waits({started});
+  MUST(zeCommandListUpdateMutableCommandWaitEventsExp(it.list, it.id, 0, nullptr));
+  close(it.list);
+  it.run_again();
+}
+
+void update_and_close(machine& m, bool wait_first, bool close_again) {
+  mutable_program it(m);
+  if (wait_first) finish(it.queue);
+  it.update_signal(new_event(it.pool, 2));
+  if (!wait_first) finish(it.queue);
+  if (close_again) close(it.list);
+  it.run_again();
+}
+
+void update_to(machine& m, ze_event_scope_flags_t scope) {
+  mutable_program it(m);
+  finish(it.queue);
+  it.update_signal(new_event(it.pool, 2, scope));
+}
+
+void update_count(machine& m, size_t count) {
+  mutable_program it(m);
+  finish(it.queue);
+  std::vector<ze_event_handle_t> events;
+  for (size_t i = 0; i < count; ++i)
+    events.push_back(new_event(it.pool, 2 + static_cast<uint32_t>(i)));
+  it.update_waits(events);
+}
+
+// A list and its clone signal the same event in turn, and copy from the same memory.
+void use_clone(machine& m) {
+  const auto list = new_list(m, ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE | ZE_COMMAND_LIST_FLAG_IN_ORDER);
+  const auto event = new_counter_event(m);
+  const auto from = new_memory(m), to = new_memory(m);
+  copy(list, to, from, page, event);
   close(list);
+  ze_command_list_handle_t clone = nullptr;
+  MUST(zeCommandListCreateCloneExp(list, &clone));
   const auto queue = new_queue(m);
-  execute(queue, list);
+  for (const auto each : {clone, list, clone}) {
+    execute(queue, each);
+    MUST(zeEventHostSynchronize(event, for_ever));
+    from[0] = 'x';
+  }
   finish(queue);
-  MUST(zeCommandListUpdateMutableCommandSignalEventExp(list, id, new_event(pool, 1)));
-  if (close_again) close(list);
-  maybe(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
-  finish(queue);
+  MUST(zeCommandListDestroy(clone));
 }
 
 }  // namespace
@@ -194,9 +270,14 @@ program_list list_programs() {
        [](machine& m) {
          maybe(zeCommandListUpdateMutableCommandSignalEventExp(new_list(m), 1, nullptr));
        },
-       nullptr},
-      {"43-close", [](machine& m) { update_list(m, false); },
-       [](machine& m) { update_list(m, true); }},
+       update_everything},
+      {"43-close", [](machine& m) { update_and_close(m, true, false); },
+       [](machine& m) { update_and_close(m, true, true); }},
+      {"43-busy", [](machine& m) { update_and_close(m, false, true); }, nullptr},
+      {"43-kind", [](machine& m) { update_to(m, ZE_EVENT_SCOPE_FLAG_DEVICE); },
+       [](machine& m) { update_to(m, ZE_EVENT_SCOPE_FLAG_HOST); }},
+      {"43-count", [](machine& m) { update_count(m, 2); }, [](machine& m) { update_count(m, 1); }},
+      {"43-clone", nullptr, use_clone},
   };
 }
 

@@ -283,6 +283,35 @@ TEST_F(mutable_lists, take_events_of_the_same_kind_only) {
   EXPECT_EQ(broken(), "EV-43");
 }
 
+TEST_F(mutable_lists, are_compared_with_what_was_appended_not_with_what_is_there) {
+  const handle second = program.event(pool, 1), third = program.event(pool, 2);
+  program.barrier(list, {.signal = first, .waits = {second, third}});
+  program.close(list);
+  const auto replace_waits = [&](std::vector<handle> events) {
+    program.call(function::zeCommandListUpdateMutableCommandWaitEventsExp, [&](model::call_view& c) {
+      c.set(argument::hCommandList, list);
+      c.set(argument::commandId, 7);
+      c.set(argument::numWaitEvents, events.size());
+      c.set_list(argument::phWaitEvents, events);
+    });
+  };
+  replace_waits({third, 0});
+  replace_waits({second, third});
+  replace_signal(list, 0);
+  replace_signal(list, program.event(pool, 3));
+  program.close(list);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(mutable_lists, take_events_of_the_same_kind_where_one_was_taken_out) {
+  program.barrier(list, {.signal = first});
+  program.close(list);
+  replace_signal(list, 0);
+  replace_signal(list, program.event(pool, 1, ZE_EVENT_SCOPE_FLAG_DEVICE));
+  program.close(list);
+  EXPECT_EQ(broken(), "EV-43");
+}
+
 class graphs : public checked_program {
  protected:
   void begin_capture(handle on) {
