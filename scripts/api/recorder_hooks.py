@@ -65,7 +65,7 @@ MEMORY_AFTER = {
     "zeVirtualMemReserve": DEVICE,
     "zeImageCreate": "memory->image_created(*phImage, *desc)",
     "zeCommandListCreate": "memory->list_created(*phCommandList, false)",
-    "zeCommandListCreateCloneExp": "memory->list_created(*phClonedCommandList, false)",
+    "zeCommandListCreateCloneExp": "memory->list_cloned(*phClonedCommandList, hCommandList)",
     "zeCommandListCreateImmediate": "memory->list_created(*phCommandList, true)",
     "zeEventHostSynchronize": WAITED,
     "zeEventQueryStatus": WAITED,

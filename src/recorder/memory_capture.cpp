@@ -110,6 +110,13 @@ void memory_capture::list_created(ze_command_list_handle_t list, bool is_immedia
   lists_[list] = {is_immediate, {}};
 }
 
+void memory_capture::list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from) {
+  const std::lock_guard lock(mutex_);
+  const auto source = lists_.find(from);
+  list_state copied = source != lists_.end() ? source->second : list_state{};
+  lists_[list] = std::move(copied);
+}
+
 bool memory_capture::list_reset(ze_command_list_handle_t list) {
   const turn mine(mutex_);
   if (!mine) return false;

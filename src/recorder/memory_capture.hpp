@@ -46,6 +46,7 @@ class memory_capture {
   bool freed(const void* address);
 
   void list_created(ze_command_list_handle_t list, bool is_immediate);
+  void list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from);
   bool list_reset(ze_command_list_handle_t list);
   bool list_destroyed(ze_command_list_handle_t list);
   void image_created(ze_image_handle_t image, const ze_image_desc_t& desc);

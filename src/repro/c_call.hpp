@@ -123,6 +123,8 @@ class c_call_writer {
     if (problem_.empty()) problem_ = std::move(message);
   }
   void note_device_writes(const replay::recorded_call& call);
+  void note_kernel_pointers(const std::vector<api::value>& values, bool are_arguments,
+                            uint64_t time_ns);
   bool device_may_have_written(uint64_t address, uint64_t time_ns) const;
   std::vector<shaped_text> memory_statements(uint64_t begin, std::span<const std::byte> content,
                                              uint64_t time_ns);

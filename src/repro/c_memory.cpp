@@ -96,14 +96,19 @@ void c_call_writer::note_device_writes(const recorded_call& call) {
     replay::for_each_address(model_, call.inputs, [&](const replay::address_use& use) {
       if (use.variable->name == "dstptr" || use.variable->name == "ptr") note(use.address);
     });
-  for (const std::string_view parameter : {"pArgValue", "pArguments"}) {
-    const api::value* content = replay::pointee_of(call.inputs.find(parameter));
-    if (content == nullptr) continue;
-    for (const auto& each : seen_.book.find_pointers(content->bytes, time_ns))
-      written_by_device_.insert(replay::index_of(each.target.slot));
-    for (const auto& run : content->items)
-      for (const auto& each : seen_.book.find_pointers(run.bytes, time_ns))
-        written_by_device_.insert(replay::index_of(each.target.slot));
+  note_kernel_pointers(call.inputs.parameters, false, time_ns);
+}
+
+// Arguments of kernels stand among the parameters, or in the descriptors of an update.
+void c_call_writer::note_kernel_pointers(const std::vector<api::value>& values, bool are_arguments,
+                                         uint64_t time_ns) {
+  for (const api::value& each : values) {
+    const bool is_argument =
+        are_arguments || (each.origin != nullptr && replay::is_kernel_argument(*each.origin));
+    if (is_argument)
+      for (const auto& found : seen_.book.find_pointers(each.bytes, time_ns))
+        written_by_device_.insert(replay::index_of(found.target.slot));
+    note_kernel_pointers(each.items, is_argument, time_ns);
   }
 }
 

@@ -108,6 +108,73 @@ void launch_with_arguments() {
   finish(list);
 }
 
+// Everything that can change about a command changes, and so do the ways to change it.
+void mutable_launch() {
+  const addition it;
+  const auto from = module(it.m, group_reduce_spv);
+  const auto reduce = kernel(from, "sum_in_argument", 16);
+  const ze_mutable_command_list_exp_desc_t is_mutable = {
+      ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC, nullptr, 0};
+  const auto list = it.m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER, &is_mutable);
+  ze_mutable_command_id_exp_desc_t desc = {ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC, nullptr,
+                                           0};
+  uint64_t adds = 0, becomes_another = 0;
+  MUST(zeCommandListGetNextCommandIdExp(list, &desc, &adds));
+  const auto pool = it.m.pool();
+  auto started = event(pool, 0), done = event(pool, 1);
+  MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, done, 1, &started));
+  desc.flags = ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS |
+               ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT | ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE |
+               ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION;
+  ze_kernel_handle_t kernels[] = {it.add, reduce};
+  MUST(zeCommandListGetNextCommandIdWithKernelsExp(list, &desc, 2, kernels, &becomes_another));
+  MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, nullptr, 0, nullptr));
+  MUST(zeCommandListClose(list));
+  MUST(zeEventHostSignal(started));
+  const auto queue = it.m.queue();
+  execute(queue, list);
+  finish(queue);
+  wait(done);
+
+  auto* numbers = reinterpret_cast<int*>(it.m.shared_memory());
+  int* total = numbers + 64;
+  for (int i = 0; i < 64; ++i) numbers[i] = i;
+  MUST(zeCommandListUpdateMutableCommandKernelsExp(list, 1, &becomes_another, &kernels[1]));
+  const ze_group_count_t one = {1, 1, 1};
+  const ze_mutable_group_count_exp_desc_t count = {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC,
+                                                   nullptr, becomes_another, &one};
+  const ze_mutable_group_size_exp_desc_t size = {
+      ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC, &count, becomes_another, 64, 1, 1};
+  const auto update = [&](uint64_t id, uint32_t index, size_t bytes, const void* value,
+                          const void* next) {
+    return ze_mutable_kernel_argument_exp_desc_t{
+        ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC, next, id, index, bytes, value};
+  };
+  // Inside of an allocation; local memory; a number.
+  const float* other_sum = it.sum + 64;
+  const uint32_t few = 32;
+  const auto in = update(becomes_another, 0, sizeof numbers, &numbers, &size);
+  const auto out = update(becomes_another, 1, sizeof total, &total, &in);
+  const auto local = update(becomes_another, 2, 64 * sizeof(int), nullptr, &out);
+  const auto sum = update(adds, 2, sizeof other_sum, &other_sum, &local);
+  const auto how_many = update(adds, 3, sizeof few, &few, &sum);
+  const ze_mutable_global_offset_exp_desc_t offset = {
+      ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC, &how_many, adds, 8, 0, 0};
+  const ze_mutable_commands_exp_desc_t changes = {ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC,
+                                                  &offset, 0};
+  MUST(zeCommandListUpdateMutableCommandsExp(list, &changes));
+  const auto also_done = event(pool, 2);
+  MUST(zeCommandListUpdateMutableCommandSignalEventExp(list, adds, also_done));
+  ze_event_handle_t nothing = nullptr;
+  MUST(zeCommandListUpdateMutableCommandWaitEventsExp(list, adds, 1, &nothing));
+  REFUSED(zeCommandListUpdateMutableCommandWaitEventsExp(list, adds, 2, nullptr));
+  MUST(zeCommandListClose(list));
+  execute(queue, list);
+  finish(queue);
+  wait(also_done);
+  if (*total != 64 * 63 / 2 || it.sum[64 + 31] != it.a[31] + it.b[31]) exit_once(4);
+}
+
 void arguments_by_value() {
   const machine m;
   const auto from = module(m, arguments_spv);
@@ -235,6 +302,7 @@ constexpr program programs[] = {
     {"launch_indirect", launch_indirect},
     {"launch_cooperative", launch_cooperative},
     {"launch_with_arguments", launch_with_arguments},
+    {"mutable_launch", mutable_launch},
     {"arguments_by_value", arguments_by_value},
     {"pointers_in_memory", pointers_in_memory},
     {"local_memory", local_memory},

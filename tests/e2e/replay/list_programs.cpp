@@ -95,6 +95,31 @@ void executed_again() {
   }
 }
 
+// What a clone copies from plain host memory is what lies there when the clone is executed.
+void cloned_list() {
+  const machine m;
+  const auto queue = m.queue();
+  const auto list = m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE);
+  std::vector<char> plain(page, 'a');
+  char* there = m.shared_memory();
+  char* back = m.host_memory();
+  const auto copied = m.counter_event();
+  copy(list, there, plain.data());
+  copy(list, back, there, page, copied);
+  MUST(zeCommandListClose(list));
+  ze_command_list_handle_t clone = nullptr;
+  MUST(zeCommandListCreateCloneExp(list, &clone));
+  char wanted = 'a';
+  for (const auto each : {clone, list, clone}) {
+    std::memset(plain.data(), ++wanted, page);
+    execute(queue, each);
+    wait(copied);
+    if (back[page - 1] != wanted) exit_once(4);
+    finish(queue);
+  }
+  MUST(zeCommandListDestroy(clone));
+}
+
 void reset_list() {
   const machine m;
   const auto queue = m.queue();
@@ -254,6 +279,7 @@ constexpr program programs[] = {
     {"synchronous_list", synchronous_list},
     {"synchronous_queue", synchronous_queue},
     {"executed_again", executed_again},
+    {"cloned_list", cloned_list},
     {"reset_list", reset_list},
     {"several_lists_at_once", several_lists_at_once},
     {"several_queues", several_queues},

@@ -1,11 +1,12 @@
 """Records a program, replays the recording, writes it as C, and records that again.
 
-    record_replay_repro_test.py ZEVENT INCLUDE [--no-memory | --results | --empty] -- PROGRAM...
+    record_replay_repro_test.py ZEVENT INCLUDE [--no-memory | --results[=BYTES] | --empty] -- PROGRAM...
 
 Expected: every call of the replay has the recorded result, and memory the recorded contents (unless
-the program writes times to memory, --no-memory; with --results there has to be some); the C program compiles without warnings with GCC
-and with clang, and makes the recorded calls with the same flags, waits and signals in the same
-order. --empty: the program makes no call, so that there is no recording, and replay and repro say so.
+the program writes times to memory, --no-memory; with --results there has to be some, or as much as
+is said); the C program compiles without warnings with GCC and with clang, and makes the recorded
+calls with the same flags, waits and signals in the same order. --empty: the program makes no call,
+so that there is no recording, and replay and repro say so.
 """
 
 import os
@@ -58,9 +59,12 @@ def again(zevent, include, options, program, environment=None):
         compared = ["--compare", "memory"] if memory else []
         said = run([zevent, "replay", *compared, trace], 0)
         print(said)
-        if "--results" in options:
-            if "bytes of memory have the recorded contents" not in said:
-                sys.exit("no memory was compared")
+        for wanted in options:
+            if not wanted.startswith("--results"):
+                continue
+            bytes_wanted = wanted.partition("=")[2]
+            if f"{bytes_wanted} bytes of memory have the recorded contents".lstrip() not in said:
+                sys.exit("no memory was compared, or another number of bytes")
         said = run(
             [zevent, "repro", "--verify", "--symptom", SYMPTOM, "-o", repro, trace],
             0,

@@ -22,8 +22,8 @@ ze_event_pool_handle_t machine::pool(uint32_t count, ze_event_pool_flags_t flags
   return made;
 }
 
-ze_command_list_handle_t machine::list(ze_command_list_flags_t flags) const {
-  const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, flags};
+ze_command_list_handle_t machine::list(ze_command_list_flags_t flags, const void* next) const {
+  const ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, next, 0, flags};
   ze_command_list_handle_t made = nullptr;
   MUST(zeCommandListCreate(context, device, &desc, &made));
   return made;

@@ -55,7 +55,8 @@ struct machine {
   ze_event_pool_handle_t pool(uint32_t count = 8,
                               ze_event_pool_flags_t flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
                               const void* next = nullptr) const;
-  ze_command_list_handle_t list(ze_command_list_flags_t flags = 0) const;
+  ze_command_list_handle_t list(ze_command_list_flags_t flags = 0,
+                                const void* next = nullptr) const;
   ze_command_list_handle_t immediate(
       ze_command_queue_flags_t flags = 0,
       ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) const;
