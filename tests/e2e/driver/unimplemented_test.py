@@ -12,8 +12,8 @@ import sys
 PROMISED = re.compile(
     r"ze(Init|Driver|Context|CommandQueue|Fence|Event|Mem(Alloc|Free|Get(Alloc|Address|Ipc\w*Handle$))|"
     r"VirtualMem|PhysicalMem|DeviceGet(Properties|Global|Command|Memory|Compute|Module|SubDev)|"
-    r"CommandList(Create$|CreateImm|Destroy|Close|Reset|Host|Get(Dev|Con|Ord|Flags)|Immediate|IsImm|"
-    r"Append(Barrier|Mem|Signal(Event)|Wait(On)|Event|Write|Query|Host)))")
+    r"CommandList(Create$|CreateImm|Destroy|Close|Reset|Host|Get(Dev|Con|Ord|Flags|Next)|Immediate|Is(Imm|Mut)|"
+    r"UpdateMutable|CreateClone|Append(Barrier|Mem|Signal(Event)|Wait(On)|Event|Write|Query|Host)))")
 NOT_PROMISED = re.compile(r"RTAS|Graph|Image|FromFileDescriptor|AtomicAccess|WithProperties")
 
 

@@ -1,6 +1,5 @@
 // The software driver with what it does not have: a little of graph capture, where what is appended
-// to a list that captures is noted and not executed; clones of lists, which are empty; updates of
-// mutable lists, which change nothing; devices that cannot access each other.
+// to a list that captures is noted and not executed; devices that cannot access each other.
 
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
@@ -42,34 +41,6 @@ ze_result_t append_signal(ze_command_list_handle_t list, ze_event_handle_t event
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t create_clone(ze_command_list_handle_t list, ze_command_list_handle_t* clone) {
-  ze_context_handle_t context = nullptr;
-  ze_device_handle_t device = nullptr;
-  next.pfnGetContextHandle(list, &context);
-  next.pfnGetDeviceHandle(list, &device);
-  const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
-  const ze_result_t made = next.pfnCreate(context, device, &desc, clone);
-  return made == ZE_RESULT_SUCCESS ? next.pfnClose(*clone) : made;
-}
-
-std::set<ze_command_list_handle_t> updated;
-
-ze_result_t next_command_id(ze_command_list_handle_t, const ze_mutable_command_id_exp_desc_t*,
-                            uint64_t* id) {
-  static uint64_t last = 0;
-  *id = ++last;
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t update_signal(ze_command_list_handle_t list, uint64_t, ze_event_handle_t) {
-  updated.insert(list);
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t close_again(ze_command_list_handle_t list) {
-  return updated.erase(list) > 0 ? ZE_RESULT_SUCCESS : next.pfnClose(list);
-}
-
 ze_result_t is_no_peer(ze_device_handle_t, ze_device_handle_t, ze_bool_t* value) {
   *value = 0;
   return ZE_RESULT_SUCCESS;
@@ -91,16 +62,6 @@ extern "C" {
   return &captured;
 }
 
-[[gnu::visibility("default")]] ze_result_t zeGetCommandListExpProcAddrTable(
-    ze_api_version_t version, ze_command_list_exp_dditable_t* table) {
-  const ze_result_t result = real_table("zeGetCommandListExpProcAddrTable", version, table);
-  if (result != ZE_RESULT_SUCCESS) return result;
-  table->pfnCreateCloneExp = create_clone;
-  table->pfnGetNextCommandIdExp = next_command_id;
-  table->pfnUpdateMutableCommandSignalEventExp = update_signal;
-  return result;
-}
-
 [[gnu::visibility("default")]] ze_result_t zeGetCommandListProcAddrTable(
     ze_api_version_t version, ze_command_list_dditable_t* table) {
   const ze_result_t result = real_table("zeGetCommandListProcAddrTable", version, table);
@@ -111,7 +72,6 @@ extern "C" {
   table->pfnIsGraphCaptureEnabledExt = is_capturing;
   table->pfnAppendBarrier = append_barrier;
   table->pfnAppendSignalEvent = append_signal;
-  table->pfnClose = close_again;
   return result;
 }
 

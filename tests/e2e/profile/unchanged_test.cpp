@@ -450,9 +450,8 @@ TEST_F(UnchangedProgram, CountsTheCommandsOfListsThatMayBeCloned) {
     found.add(zeCommandQueueSynchronize(queue, no_timeout));
     found.executed(2);
   };
-  const settings on{{"ZEVENT_DRIVER", GRAPH_DRIVER}};
-  const auto plain = run(clone, false, on);
-  const auto profiled = run(clone, true, on);
+  const auto plain = run(clone, false);
+  const auto profiled = run(clone, true);
   EXPECT_EQ(profiled.status, 0);
   EXPECT_EQ(plain.values, profiled.values);
   EXPECT_EQ(times().size(), profiled.executed);

@@ -132,6 +132,31 @@ TEST_F(fault, lost_device_frees_every_waiter_and_says_so_in_later_calls) {
             ZE_RESULT_ERROR_DEVICE_LOST);
 }
 
+TEST_F(fault, lost_device_is_told_to_those_who_change_or_clone_a_list) {
+  ASSERT_NO_FATAL_FAILURE(start("device-lost:after=0"));
+  const auto cloneable = ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE | ZE_COMMAND_LIST_FLAG_IN_ORDER;
+  const auto list = mutable_list(cloneable), open = mutable_list();
+  const auto event = counter_event();
+  const uint64_t id = next_id(list);
+  ASSERT_EQ(zeCommandListAppendBarrier(list, event, 0, nullptr), ZE_RESULT_SUCCESS);
+  close_list(list);
+  ze_command_list_handle_t clone = nullptr;
+  ASSERT_EQ(zeCommandListCreateCloneExp(list, &clone), ZE_RESULT_SUCCESS);
+  const auto on = queue();
+  execute(on, clone);
+  EXPECT_EQ(zeCommandQueueSynchronize(on, forever), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeEventHostSynchronize(event, forever), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeCommandListUpdateMutableCommandSignalEventExp(list, id, nullptr),
+            ZE_RESULT_ERROR_DEVICE_LOST);
+  const ze_mutable_command_id_exp_desc_t desc = {ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
+                                                 nullptr, 0};
+  uint64_t other = 0;
+  EXPECT_EQ(zeCommandListGetNextCommandIdExp(open, &desc, &other), ZE_RESULT_ERROR_DEVICE_LOST);
+  ze_command_list_handle_t another = nullptr;
+  EXPECT_EQ(zeCommandListCreateCloneExp(list, &another), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeCommandListDestroy(clone), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(fault, lost_device_is_told_to_those_who_wait_for_an_event_a_fence_a_queue_or_a_list) {
   ASSERT_NO_FATAL_FAILURE(start("device-lost:after=0"));
   ze_command_list_handle_t held = immediate_list(), list = regular_list();
