@@ -24,7 +24,7 @@ function(zevent_spirv target)
           COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
           COMMAND ${ZEVENT_OPENCL_COMPILER} -cc1 -triple spir64 -finclude-default-header
                   -cl-std=CL2.0 -O1 -disable-llvm-passes -emit-llvm-bc ${path} -o ${spirv}.bc
-          COMMAND ${ZEVENT_SPIRV_WRITER} ${spirv}.bc -o ${spirv}
+          COMMAND ${ZEVENT_SPIRV_WRITER} --spirv-ext=+SPV_INTEL_subgroups ${spirv}.bc -o ${spirv}
           COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DNAME=${name}_spv -DHEADER=${folder}/${name}_spv.h
                   -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
           DEPENDS ${path} VERBATIM)

@@ -165,10 +165,9 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
     out.maxGroupCountY = INT32_MAX;
     out.maxGroupCountZ = INT32_MAX;
     out.maxSharedLocalMemory = largest_local_memory_bytes;
-    constexpr uint32_t sizes[] = {8, 16, 32};
-    out.numSubGroupSizes = std::size(sizes);
+    out.numSubGroupSizes = std::size(sub_group_sizes);
     std::fill(std::begin(out.subGroupSizes), std::end(out.subGroupSizes), 0);
-    std::copy(std::begin(sizes), std::end(sizes), out.subGroupSizes);
+    std::copy(std::begin(sub_group_sizes), std::end(sub_group_sizes), out.subGroupSizes);
     return ZE_RESULT_SUCCESS;
   });
 }

@@ -35,6 +35,7 @@ constexpr ze_driver_extension_properties_t supported[] = {
     {ZE_MEMORY_FREE_POLICIES_EXT_NAME, version_1_0},
     {ZE_PCI_PROPERTIES_EXT_NAME, version_1_0},
     {ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, version_1_0},
+    {ZE_SUBGROUPS_EXT_NAME, version_1_0},
     {ZE_VIRTUAL_MEM_READONLY_PROPERTIES_EXT_NAME, version_1_0},
 };
 

@@ -40,6 +40,7 @@ argument_values kernel::unset_arguments() const {
     }
   }
   const spirv::lowered_kernel& lowered = executable_.code->lowered_kernel(index_);
+  if (lowered.takes_work_item) unset.add_value(sizeof(void*));
   if (lowered.takes_variable_table) {
     unset.add_value(sizeof(void*));
     const uint64_t* table = executable_.variables->table();
@@ -187,6 +188,11 @@ ze_kernel_indirect_access_flags_t kernel::indirect_access() const {
   return indirect_access_;
 }
 
+uint32_t kernel::sub_group_size() const {
+  const uint32_t required = signature_.required_subgroup_size;
+  return required != 0 ? required : default_sub_group_size;
+}
+
 void kernel::describe(ze_kernel_properties_t& out) const {
   out.numKernelArgs = static_cast<uint32_t>(signature_.arguments.size());
   out.requiredGroupSizeX = signature_.required_group_size[0];
@@ -194,9 +200,8 @@ void kernel::describe(ze_kernel_properties_t& out) const {
   out.requiredGroupSizeZ = signature_.required_group_size[2];
   out.requiredNumSubGroups = signature_.required_subgroup_count;
   out.requiredSubgroupSize = signature_.required_subgroup_size;
-  // Work-items of a group run one after the other, each a sub-group of its own.
-  out.maxSubgroupSize = std::max<uint32_t>(signature_.required_subgroup_size, 1);
-  out.maxNumSubgroups = most_work_items() / out.maxSubgroupSize;
+  out.maxSubgroupSize = sub_group_size();
+  out.maxNumSubgroups = (most_work_items() + sub_group_size() - 1) / sub_group_size();
   out.localMemSize =
       static_cast<uint32_t>(executable_.code->lowered_kernel(index_).local_block_bytes);
   out.privateMemSize = 0;
@@ -208,12 +213,17 @@ void kernel::describe(ze_kernel_properties_t& out) const {
 }
 
 kernel::launch kernel::assemble(argument_values arguments, launch_shape shape) const {
-  return {.image = image_,
-          .variables = executable_.variables,
-          .arguments = std::move(arguments),
-          .shape = shape,
-          .options = {.uses_printf = executable_.code->signature().uses_printf,
-                      .flushes_denormals = module_->flags().flushes_denormals}};
+  launch made = {.image = image_,
+                 .variables = executable_.variables,
+                 .arguments = std::move(arguments),
+                 .shape = shape,
+                 .options = {.uses_printf = executable_.code->signature().uses_printf,
+                             .flushes_denormals = module_->flags().flushes_denormals}};
+  if (executable_.code->lowered_kernel(index_).takes_work_item) {
+    made.options.sub_group_size = sub_group_size();
+    made.options.item_argument = signature_.arguments.size();
+  }
+  return made;
 }
 
 ze_result_t kernel::snapshot(launch& out) const {

@@ -62,6 +62,7 @@ class kernel : public object_of<kernel, object_kind::kernel> {
   argument_values unset_arguments() const;
   launch_shape unset_shape() const;
   launch assemble(argument_values arguments, launch_shape shape) const;
+  uint32_t sub_group_size() const;
 
   const ref<module> module_;
   const module::executable executable_;

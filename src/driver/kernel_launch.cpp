@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/invariant.hpp"
+#include "driver/item_group.hpp"
 #include "driver/kernel_limits.hpp"
 #include "driver/kernel_team.hpp"
 
@@ -79,6 +80,8 @@ class group_runner {
   group_runner(const kernel_image& image, const launch_shape& shape,
                const argument_values& arguments, const launch_options& options)
       : run_group_(image.run_group()),
+        items_(options.sub_group_size != 0 ? &item_group::of_this_thread() : nullptr),
+        item_argument_(options.item_argument),
         uses_printf_(options.uses_printf),
         mode_(options.flushes_denormals) {
     context_.group_count = shape.group_count;
@@ -90,6 +93,7 @@ class group_runner {
       context_.printf_capacity_bytes = printf_buffer_bytes;
     }
     const size_t count = arguments.count();
+    argument_count_ = count;
     pointers_ = reinterpret_cast<void**>(pointer_memory.at_least(2 * count * sizeof(void*)));
     arguments.bind(pointers_, pointers_ + count, local_memory.at_least(arguments.local_bytes()));
   }
@@ -100,7 +104,11 @@ class group_runner {
     uint64_t y = first / count[0] % count[1];
     uint64_t z = first / count[0] / count[1];
     for (uint64_t i = first; i < last; ++i) {
-      run_group_(pointers_, &context_, x, y, z);
+      if (items_ == nullptr) {
+        run_group_(pointers_, &context_, x, y, z);
+      } else {
+        items_->run({pointers_, argument_count_}, item_argument_, context_, {x, y, z});
+      }
       if (uses_printf_) print();
       if (++x < count[0]) continue;
       x = 0;
@@ -123,12 +131,22 @@ class group_runner {
   }
 
   const kernel_image::work_group_function run_group_;
+  item_group* const items_;  // null: the function runs a whole group
+  const size_t item_argument_;
   const bool uses_printf_;
   const float_mode mode_;
   launch_context context_;
   uint32_t printed_bytes_ = 0;
   void** pointers_ = nullptr;
+  size_t argument_count_ = 0;
 };
+
+// Whether this thread has what it takes to run groups. To be asked before it takes any.
+bool prepare_thread(const kernel_image& image, const launch_shape& shape,
+                    const launch_options& options) {
+  return options.sub_group_size == 0 ||
+         item_group::of_this_thread().prepare(image, shape, options.sub_group_size);
+}
 
 // Groups handed out to whoever asks, in portions.
 class shared_groups {
@@ -229,12 +247,19 @@ bool run_launch(const kernel_image& image, const launch_shape& shape,
   if (count == 0) return true;
   if (options.is_cooperative && count > 1) {
     shared_groups groups(0, count, 1);
-    return run_together(count, [&] {
+    std::atomic<bool> is_complete{true};  // relaxed: the end of the threads orders it
+    const bool ran = run_together(count, [&] {
+      if (!prepare_thread(image, shape, options)) {
+        is_complete.store(false, std::memory_order_relaxed);
+        return;
+      }
       group_runner runner(image, shape, arguments, options);
       uint64_t first = 0, last = 0;
       if (groups.take(first, last)) runner.run(first, last);
     });
+    return ran && is_complete.load(std::memory_order_relaxed);
   }
+  if (!prepare_thread(image, shape, options)) return false;
   kernel_team& team = kernel_team::instance();
   uint64_t done = 0;
   {
@@ -250,7 +275,7 @@ bool run_launch(const kernel_image& image, const launch_shape& shape,
   shared_groups groups(done, count, portion);
   team.run_helped([&] {
     uint64_t first = 0, last = 0;
-    if (!groups.take(first, last)) return;
+    if (!prepare_thread(image, shape, options) || !groups.take(first, last)) return;
     group_runner runner(image, shape, arguments, options);
     do {
       runner.run(first, last);

@@ -55,13 +55,16 @@ struct launch_shape {
 struct launch_options {
   bool uses_printf = false;
   bool flushes_denormals = false;
+  uint32_t sub_group_size = 0;  // not 0: the kernel runs one work-item, and they meet
+  size_t item_argument = 0;     // then: which argument is the pointer to the work-item
   bool is_cooperative = false;  // all groups run at the same time and may wait for one another
 };
 
 // Runs all groups of a launch and returns when they are done. Short launches run on the calling
 // thread; when one takes longer, the other processors help.
 //
-// False where a cooperative launch cannot have as many threads as it has groups.
+// False where a cooperative launch cannot have as many threads as it has groups, or there is no
+// memory for the stacks of work-items.
 bool run_launch(const kernel_image& image, const launch_shape& shape,
                 const argument_values& arguments, const launch_options& options);
 

@@ -80,6 +80,7 @@ program::compiled_kernel program::describe(size_t kernel) const {
         break;
     }
   }
+  if (lowered.takes_work_item) text += 'p';
   if (lowered.takes_variable_table) text += 'p';
   if (lowered.local_block_bytes != 0) text += 'l';
   return {lowered.entry_point, std::move(text)};

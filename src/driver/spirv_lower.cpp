@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "driver/spirv_atomics.hpp"
+#include "driver/spirv_composites.hpp"
 #include "driver/spirv_division.hpp"
 #include "driver/spirv_float_atomics.hpp"
+#include "driver/spirv_groups.hpp"
 #include "driver/spirv_powers.hpp"
 #include "driver/spirv_scope.hpp"
 
@@ -49,8 +51,8 @@ struct dependency {
 
 class variable_lowering {
  public:
-  explicit variable_lowering(const binary& module)
-      : source_(module), index_(module), output_(module), scope_(output_) {}
+  variable_lowering(const binary& module, const apart_functions& apart)
+      : source_(module), apart_(apart), index_(module), output_(module), scope_(output_) {}
 
   result<lowered_module> run() {
     if (auto status = collect_variables(); !status) return tl::unexpected(status.error());
@@ -61,9 +63,11 @@ class variable_lowering {
     scope_.flush();
     guard_divisions(output_);
     lower_powers(output_);
+    lower_composites(output_);
     lower_float_atomics(output_);
     lower_generic_atomics(output_);
     lowered_.functions = add_address_kernels(output_);
+    if (!apart_.kernels.empty()) declare_calls_of_pointers(output_);
     output_.set_version(std::min(output_.version(), newest_version));
     describe_kernels();
     lowered_.words = output_.write();
@@ -328,7 +332,7 @@ class variable_lowering {
       }
       entry_points_.emplace_back(lowered_.kernels.size(), each.operands[1]);
       kernel_functions_.insert(each.operands[1]);
-      lowered_.kernels.push_back({std::move(name), false, 0});
+      lowered_.kernels.push_back({std::move(name)});
       return renamed;
     }
     if (each.opcode == spv::OpConstantNull) spell_out_null(each);
@@ -393,8 +397,11 @@ class variable_lowering {
       const id parameter = output_.new_id();
       output_.instructions.push_back(
           make_instruction(spv::OpFunctionParameter, type, parameter, {}));
-      scope_.decorate(parameter, spv::DecorationFuncParamAttr,
-                      {spv::FunctionParameterAttributeNoAlias});
+      // Where work-items run apart, others write to local memory while one waits in a call.
+      if (!apart_.functions.contains(function_)) {
+        scope_.decorate(parameter, spv::DecorationFuncParamAttr,
+                        {spv::FunctionParameterAttributeNoAlias});
+      }
       return parameter;
     };
     if (needs.table) needs.table_id = add(table_pointer_type());
@@ -528,6 +535,7 @@ class variable_lowering {
   void describe_kernels() {
     for (const auto& [kernel, function] : entry_points_) {
       const hidden_parameters& needs = needs_[function];
+      lowered_.kernels[kernel].takes_work_item = apart_.kernels.contains(function);
       lowered_.kernels[kernel].takes_variable_table = needs.table;
       lowered_.kernels[kernel].local_block_bytes =
           needs.block ? std::max<uint64_t>(block_bytes_, 1) : 0;
@@ -535,6 +543,7 @@ class variable_lowering {
   }
 
   const binary& source_;
+  const apart_functions& apart_;
   const module_index index_;
   binary output_;
   module_scope scope_;
@@ -561,7 +570,10 @@ class variable_lowering {
 }  // namespace
 
 result<lowered_module> lower(const binary& module) {
-  return variable_lowering(module).run();
+  binary prepared = module;
+  const auto apart = lower_groups(prepared);
+  if (!apart) return tl::unexpected(apart.error());
+  return variable_lowering(prepared, *apart).run();
 }
 
 }  // namespace zevent::driver::spirv

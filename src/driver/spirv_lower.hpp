@@ -27,8 +27,9 @@ struct module_variable {
 };
 
 struct lowered_kernel {
-  std::string entry_point;            // the name that it has in the lowered module
-  bool takes_variable_table = false;  // a hidden argument after the declared ones
+  std::string entry_point;       // the name that it has in the lowered module
+  bool takes_work_item = false;  // a hidden argument after the declared ones: see work_item.hpp
+  bool takes_variable_table = false;  // a hidden argument after that
   uint64_t local_block_bytes = 0;     // if not 0, a hidden local pointer after that
 };
 
@@ -43,6 +44,7 @@ struct lowered_module {
 //
 //  - Module-scope variables in global memory become entries of a table, those in local memory
 //    become parts of one block; both are handed down from the kernels as hidden parameters.
+//  - Kernels that use sub-groups, or collective functions of groups, run one work-item.
 //  - Kernels get short names, for theirs may be unfit for a file name or a linker.
 //  - Atomic operations need not know what they point to, and may be on floating-point numbers.
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.

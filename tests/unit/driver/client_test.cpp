@@ -168,7 +168,7 @@ TEST_F(clients, look_for_extensions_by_name) {
         "ZE_extension_relaxed_allocation_limits", "ZE_extension_device_ip_version",
         "ZE_extension_float_atomics", "ZE_extension_linkonce_odr", "ZE_experimental_global_offset",
         "ZE_experimental_module_program", "ZE_experimental_event_pool_counter_based",
-        "ZEX_counter_based_event"}) {
+        "ZE_extension_subgroups", "ZEX_counter_based_event"}) {
     EXPECT_TRUE(names.contains(wanted)) << wanted;
   }
 }
@@ -261,7 +261,7 @@ TEST_F(clients, find_no_images_or_graphs_and_are_told_so) {
   const auto names = extensions();
   for (const char* missing :
        {ZE_IMAGE_COPY_EXT_NAME, ZE_IMAGE_VIEW_EXT_NAME, ZE_BINDLESS_IMAGE_EXP_NAME,
-        ZE_RAYTRACING_EXT_NAME, ZE_RECORD_REPLAY_GRAPH_EXT_NAME, ZE_SUBGROUPS_EXT_NAME}) {
+        ZE_RAYTRACING_EXT_NAME, ZE_RECORD_REPLAY_GRAPH_EXT_NAME}) {
     EXPECT_FALSE(names.contains(missing)) << missing;
   }
   ze_device_image_properties_t images = {};

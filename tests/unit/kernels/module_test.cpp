@@ -17,7 +17,6 @@
 #include "kernels/linkage_export_spv.h"
 #include "kernels/linkage_import_spv.h"
 #include "kernels/spec_constants_spv.h"
-#include "kernels/sub_groups_spv.h"
 #include "kernels/variables_spv.h"
 #include "kernels/vector_add_spv.h"
 
@@ -262,13 +261,6 @@ TEST_F(modules, that_break_a_rule_of_spirv_are_refused_with_the_rule) {
   const auto outcome = build(spirv_desc(words));
   EXPECT_EQ(outcome.result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
   EXPECT_NE(outcome.log.find("OpFunction"), std::string::npos) << outcome.log;
-}
-
-TEST_F(modules, that_use_sub_group_functions_are_refused_with_their_names) {
-  const std::vector<uint32_t> words(std::begin(sub_groups_spv), std::end(sub_groups_spv));
-  const auto outcome = build(spirv_desc(words));
-  EXPECT_EQ(outcome.result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
-  EXPECT_NE(outcome.log.find("sub_group_reduce_add"), std::string::npos) << outcome.log;
 }
 
 TEST_F(modules, with_changed_words_end_nothing_but_themselves) {
