@@ -11,6 +11,7 @@
 #include "driver/spirv_division.hpp"
 #include "driver/spirv_float_atomics.hpp"
 #include "driver/spirv_groups.hpp"
+#include "driver/spirv_half.hpp"
 #include "driver/spirv_powers.hpp"
 #include "driver/spirv_scope.hpp"
 
@@ -63,6 +64,7 @@ class variable_lowering {
     scope_.flush();
     guard_divisions(output_);
     lower_powers(output_);
+    lower_half_functions(output_);
     lower_composites(output_);
     lower_float_atomics(output_);
     lower_generic_atomics(output_);

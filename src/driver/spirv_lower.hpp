@@ -51,6 +51,7 @@ struct lowered_module {
 //  - Powers to a small constant number are multiplications.
 //  - Functions may be inlined, whatever they ask for: programs that were compiled without
 //    optimisation forbid it for all of theirs.
+//  - Built-in functions of halves are those of floats.
 //  - Debug information goes.
 //  - Where pointers to functions are used, kernels are added that tell what they are.
 //

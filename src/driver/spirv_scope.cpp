@@ -11,6 +11,7 @@ bool is_shareable(spv::Op opcode) {
     case spv::OpTypeVoid:
     case spv::OpTypeBool:
     case spv::OpTypeInt:
+    case spv::OpTypeFloat:
     case spv::OpTypeVector:
     case spv::OpTypePointer:
     case spv::OpTypeFunction:
@@ -61,6 +62,10 @@ id module_scope::type(spv::Op opcode, const std::vector<uint32_t>& operands) {
 
 id module_scope::integer_type(uint32_t bits) {
   return find_or_add(make_literal_instruction(spv::OpTypeInt, 0, 0, {bits, 0}));
+}
+
+id module_scope::float_type(uint32_t bits) {
+  return find_or_add(make_literal_instruction(spv::OpTypeFloat, 0, 0, {bits}));
 }
 
 id module_scope::vector_type(id component, uint32_t count) {

@@ -20,6 +20,7 @@ class module_scope {
 
   id type(spv::Op opcode, const std::vector<uint32_t>& operands);
   id integer_type(uint32_t bits);
+  id float_type(uint32_t bits);
   id vector_type(id component, uint32_t count);
   id pointer_type(spv::StorageClass storage, id pointee);
   id integer_constant(uint32_t bits, uint64_t value);

@@ -1,0 +1,181 @@
+#include "driver/spirv_half.hpp"
+
+#include <spirv/unified1/OpenCL.std.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "driver/spirv_scope.hpp"
+#include "driver/spirv_types.hpp"
+
+namespace zevent::driver::spirv {
+namespace {
+
+// Functions of the OpenCL set that are not about numbers as such follow.
+constexpr uint32_t last_of_numbers = OpenCLLIB::Fast_normalize;
+
+bool is_lowered_function(uint32_t function) {
+  return function <= last_of_numbers && function != OpenCLLIB::Nextafter &&
+         function != OpenCLLIB::Nan;
+}
+
+// Instructions that the translator makes calls of functions.
+bool is_lowered_instruction(spv::Op opcode) {
+  switch (opcode) {
+    case spv::OpIsNan:
+    case spv::OpIsInf:
+    case spv::OpIsFinite:
+    case spv::OpSignBitSet:
+    case spv::OpLessOrGreater:
+    case spv::OpOrdered:
+    case spv::OpUnordered:
+    case spv::OpDot:
+    case spv::OpConvertFToS:
+    case spv::OpConvertFToU:
+    case spv::OpConvertSToF:
+    case spv::OpConvertUToF:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class half_lowering {
+ public:
+  explicit half_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
+
+  void run() {
+    bool has_halves = false;
+    for (const instruction& each : module_.instructions) {
+      if (each.opcode == spv::OpTypeFloat && each.operands[0] == 16) has_halves = true;
+      if (each.opcode == spv::OpExtInstImport && each.string_at(0) == "OpenCL.std") {
+        sets_.insert(each.result);
+      }
+    }
+    if (!has_halves) return;
+    scope_.begin_functions();
+    std::vector<instruction> out;
+    out.reserve(module_.instructions.size());
+    for (const instruction& each : module_.instructions) {
+      if (each.opcode == spv::OpFConvert && is_vector(each.type) &&
+          (is_half(each.type) || is_half(type_of(each.operands[0])))) {
+        convert(each.operands[0], type_of(each.operands[0]), each.type, each.result, out);
+      } else if (is_lowered(each)) {
+        lower(each, out);
+      } else {
+        out.push_back(each);
+      }
+    }
+    module_.instructions = std::move(out);
+    scope_.flush();
+  }
+
+ private:
+  bool is_half(id type) const {
+    const instruction* found = index_.definition(type);
+    if (found != nullptr && found->opcode == spv::OpTypeVector) {
+      found = index_.definition(found->operands[0]);
+    }
+    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == 16;
+  }
+
+  bool is_vector(id type) const { return index_.opcode_of(type) == spv::OpTypeVector; }
+
+  bool points_to_half(id type) const {
+    const instruction* found = index_.definition(type);
+    return found != nullptr && found->opcode == spv::OpTypePointer && is_half(found->operands[1]);
+  }
+
+  id type_of(id value) const {
+    const instruction* found = index_.definition(value);
+    return found != nullptr ? found->type : 0;
+  }
+
+  bool is_lowered(const instruction& each) const {
+    if (each.opcode == spv::OpExtInst) {
+      if (!sets_.contains(each.operands[0]) || !is_lowered_function(each.operands[1])) return false;
+    } else if (!is_lowered_instruction(each.opcode)) {
+      return false;
+    }
+    // Numbers are rounded once.
+    if ((each.opcode == spv::OpConvertSToF || each.opcode == spv::OpConvertUToF) &&
+        !is_vector(each.type)) {
+      return false;
+    }
+    bool has_half = is_half(each.type), has_pointer = false;
+    each.for_each_id([&](id used) {
+      has_half = has_half || is_half(type_of(used));
+      has_pointer = has_pointer || points_to_half(type_of(used));
+    });
+    return has_half && !has_pointer;
+  }
+
+  // The single-precision type of as many components.
+  id wide_type(id type) {
+    const instruction& found = *index_.definition(type);
+    const id number = scope_.float_type(32);
+    return found.opcode == spv::OpTypeVector ? scope_.vector_type(number, found.operands[1])
+                                             : number;
+  }
+
+  id component_of(id vector) {
+    const instruction* found = index_.definition(vector);
+    return found != nullptr ? found->operands[0] : scope_.float_type(32);
+  }
+
+  // One number at a time: vectors are converted by functions that are not there either.
+  void convert(id value, id from, id type, id result, std::vector<instruction>& out) {
+    // One of the two types is the module's own; the other may be new.
+    const instruction* vector = index_.definition(is_half(from) ? from : type);
+    if (vector->opcode != spv::OpTypeVector) {
+      out.push_back(make_instruction(spv::OpFConvert, type, result, {value}));
+      return;
+    }
+    const id source = component_of(from), component = component_of(type);
+    std::vector<uint32_t> parts;
+    for (uint32_t i = 0; i < vector->operands[1]; ++i) {
+      instruction part =
+          make_literal_instruction(spv::OpCompositeExtract, source, module_.new_id(), {value, i});
+      part.id_operands = {0};
+      const id converted = module_.new_id();
+      parts.push_back(converted);
+      out.push_back(std::move(part));
+      out.push_back(make_instruction(spv::OpFConvert, component, converted, {out.back().result}));
+    }
+    out.push_back(make_instruction(spv::OpCompositeConstruct, type, result, std::move(parts)));
+  }
+
+  void lower(instruction each, std::vector<instruction>& out) {
+    each.for_each_id([&](id& used) {
+      const id type = type_of(used);
+      if (!is_half(type)) return;
+      const id wide = module_.new_id();
+      convert(used, type, wide_type(type), wide, out);
+      used = wide;
+    });
+    if (!is_half(each.type)) {
+      out.push_back(std::move(each));
+      return;
+    }
+    const id type = std::exchange(each.type, wide_type(each.type));
+    const id result = std::exchange(each.result, module_.new_id());
+    const id wide = each.result;
+    const id from = each.type;
+    out.push_back(std::move(each));
+    convert(wide, from, type, result, out);
+  }
+
+  binary& module_;
+  const module_index index_;
+  module_scope scope_;
+  std::unordered_set<id> sets_;  // of extended instructions
+};
+
+}  // namespace
+
+void lower_half_functions(binary& module) {
+  half_lowering(module).run();
+}
+
+}  // namespace zevent::driver::spirv
