@@ -14,9 +14,11 @@
 #include "kernels/arguments_spv.h"
 #include "kernels/client_capabilities_spv.h"
 #include "kernels/function_pointers_spv.h"
+#include "kernels/half_functions_spv.h"
 #include "kernels/linkage_export_spv.h"
 #include "kernels/linkage_import_spv.h"
 #include "kernels/spec_constants_spv.h"
+#include "kernels/sub_group_flow_spv.h"
 #include "kernels/variables_spv.h"
 #include "kernels/vector_add_spv.h"
 
@@ -264,7 +266,11 @@ TEST_F(modules, that_break_a_rule_of_spirv_are_refused_with_the_rule) {
 }
 
 TEST_F(modules, with_changed_words_end_nothing_but_themselves) {
-  const std::vector<uint32_t> good(std::begin(variables_spv), std::end(variables_spv));
+  const std::vector<std::vector<uint32_t>> goods = {
+      {std::begin(variables_spv), std::end(variables_spv)},
+      {std::begin(sub_group_flow_spv), std::end(sub_group_flow_spv)},
+      {std::begin(half_functions_spv), std::end(half_functions_spv)},
+  };
   uint32_t state = 12345;
   const auto next = [&] {
     state = state * 1664525 + 1013904223;
@@ -272,8 +278,8 @@ TEST_F(modules, with_changed_words_end_nothing_but_themselves) {
   };
   // Whatever gets that far is not really compiled, which would take too long here.
   setenv("ZEVENT_KERNEL_COMPILER", "/bin/true", 1);
-  for (int round = 0; round < 500; ++round) {
-    std::vector<uint32_t> words = good;
+  for (size_t round = 0; round < 900; ++round) {
+    std::vector<uint32_t> words = goods[round % goods.size()];
     for (int changes = 0; changes < 2; ++changes) {
       words[3 + next() % (words.size() - 3)] = next() % 600;
     }

@@ -172,5 +172,25 @@ TEST_F(sub_group_flow, is_the_same_in_many_groups_at_once) {
   }
 }
 
+TEST_F(sub_group_flow, is_the_same_in_cooperative_launches_and_behind_an_offset) {
+  const auto module = module_of(sub_group_flow_spv);
+  const auto apart = kernel_of(module, "place_apart");
+  constexpr uint32_t size = 40, groups = 6, offset = 1000;
+  auto* out = shared_memory<uint32_t>(size * groups + offset);
+  set_all(apart, out);
+  ASSERT_EQ(zeKernelSetGroupSize(apart, size, 1, 1), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeKernelSetGlobalOffsetExp(apart, offset, 0, 0), ZE_RESULT_SUCCESS);
+  const auto list = in_order_list();
+  const ze_group_count_t count = {groups, 1, 1};
+  ASSERT_EQ(zeCommandListAppendLaunchCooperativeKernel(list, apart, &count, nullptr, 0, nullptr),
+            ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  const auto place = [](uint32_t i) { return (i + offset) * 100 + i % size + 3; };
+  for (uint32_t i = 0; i < size * groups; ++i) {
+    const uint32_t lane = i % size % 32;
+    EXPECT_EQ(out[i + offset], place(i - lane) * 1000 + place(i)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace zevent::driver::test
