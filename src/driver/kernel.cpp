@@ -76,6 +76,12 @@ ze_result_t kernel::create(module& owner, const ze_kernel_desc_t& desc, kernel**
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   }
   const auto index = static_cast<size_t>(found - kernels.begin());
+  if (found->required_subgroup_size > largest_sub_group_size &&
+      executable.code->lowered_kernel(index).takes_work_item) {
+    set_last_error(fmt::format("kernel {} requires sub-groups of more than {} work-items",
+                               found->name, largest_sub_group_size));
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  }
   auto image = executable.code->image(index);
   if (!image) {
     set_last_error(image.error().message);

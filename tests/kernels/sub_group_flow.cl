@@ -132,3 +132,7 @@ kernel __attribute__((intel_reqd_sub_group_size(32))) void by_turns(global const
     }
   }
 }
+
+kernel __attribute__((intel_reqd_sub_group_size(256))) void too_large(global uint* out) {
+  out[get_global_id(0)] = sub_group_reduce_add(1u);
+}

@@ -172,6 +172,13 @@ TEST_F(sub_group_flow, is_the_same_in_many_groups_at_once) {
   }
 }
 
+TEST_F(sub_group_flow, is_refused_to_sub_groups_that_no_mask_of_lanes_holds) {
+  const ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, "too_large"};
+  ze_kernel_handle_t made = nullptr;
+  EXPECT_EQ(zeKernelCreate(module_of(sub_group_flow_spv), &desc, &made),
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
 TEST_F(sub_group_flow, is_the_same_in_cooperative_launches_and_behind_an_offset) {
   const auto module = module_of(sub_group_flow_spv);
   const auto apart = kernel_of(module, "place_apart");
