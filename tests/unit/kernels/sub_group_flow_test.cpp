@@ -161,7 +161,7 @@ TEST_F(sub_group_flow, lets_work_items_take_turns) {
 
 TEST_F(sub_group_flow, is_the_same_in_many_groups_at_once) {
   const auto block_sum = kernel("block_sum");
-  constexpr uint32_t size = 128, groups = 2000;
+  constexpr uint32_t size = 128, groups = 500;
   auto* in = shared_memory<float>(size * groups);
   auto* out = shared_memory<float>(groups);
   for (uint32_t i = 0; i < size * groups; ++i) in[i] = static_cast<float>(i % 7);
