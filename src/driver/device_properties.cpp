@@ -269,18 +269,6 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t hDevice, uint32_t* pCo
   });
 }
 
-// There are no images, and so none of them has a size.
-ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
-                                       ze_device_image_properties_t* pImageProperties) {
-  return with<device>(hDevice, [&](device&) {
-    // All but its head, which is the caller's.
-    constexpr size_t head = offsetof(ze_device_image_properties_t, maxImageDims1D);
-    std::memset(reinterpret_cast<char*>(pImageProperties) + head, 0,
-                sizeof *pImageProperties - head);
-    return ZE_RESULT_SUCCESS;
-  });
-}
-
 ze_result_t zeDeviceGetExternalMemoryProperties(
     ze_device_handle_t hDevice, ze_device_external_memory_properties_t* pExternalMemoryProperties) {
   return with<device>(hDevice, [&](device&) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/device_image.hpp"
 #include "driver/last_error.hpp"
+#include "driver/sampler.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -16,6 +18,15 @@ uint32_t largest_divisor(uint32_t number, uint32_t limit) {
   uint32_t divisor = std::min(number, limit);
   while (number % divisor != 0) --divisor;
   return divisor;
+}
+
+// An image is passed as a pointer to its descriptor. Null: the one without a pixel.
+void refer_to_image(argument_values& in, size_t index, device_image* given) {
+  const image_descriptor& descriptor =
+      given != nullptr ? given->descriptor() : device_image::none();
+  const image_descriptor* pointer = &descriptor;
+  in.set_value(index, &pointer, sizeof(pointer));
+  in.keep(index, ref<object>(given));
 }
 
 }  // namespace
@@ -38,6 +49,7 @@ argument_values kernel::unset_arguments() const {
     } else {
       unset.add_value(each.size_bytes);
     }
+    if (each.kind == spirv::argument_kind::image) refer_to_image(unset, unset.count() - 1, nullptr);
   }
   const spirv::lowered_kernel& lowered = executable_.code->lowered_kernel(index_);
   if (lowered.takes_work_item) unset.add_value(sizeof(void*));
@@ -65,14 +77,9 @@ ze_result_t kernel::create(module& owner, const ze_kernel_desc_t& desc, kernel**
                                   [&](const auto& each) { return each.name == desc.pKernelName; });
   if (found == kernels.end()) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
   for (const spirv::kernel_argument& each : found->arguments) {
-    if (each.kind == spirv::argument_kind::value || each.kind == spirv::argument_kind::pointer ||
-        each.kind == spirv::argument_kind::local_pointer) {
-      continue;
-    }
-    set_last_error(
-        fmt::format("kernel {} has an argument that is an image, a sampler or another "
-                    "object that the driver does not have",
-                    found->name));
+    if (each.kind != spirv::argument_kind::opaque) continue;
+    set_last_error(fmt::format("kernel {} has an argument of a kind that the driver does not have",
+                               found->name));
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   }
   const auto index = static_cast<size_t>(found - kernels.begin());
@@ -140,6 +147,9 @@ ze_result_t kernel::put_argument(argument_values& into, uint32_t index, size_t s
   if (index >= signature_.arguments.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
   const spirv::kernel_argument& argument = signature_.arguments[index];
   switch (argument.kind) {
+    case spirv::argument_kind::image:
+    case spirv::argument_kind::sampler:
+      return put_object(into, index, size_bytes, value);
     case spirv::argument_kind::local_pointer:
       into.set_local_size(index, size_bytes);
       return ZE_RESULT_SUCCESS;
@@ -159,6 +169,27 @@ ze_result_t kernel::put_argument(argument_values& into, uint32_t index, size_t s
       break;
   }
   into.set_value(index, value, size_bytes);
+  return ZE_RESULT_SUCCESS;
+}
+
+// The value is a handle.
+ze_result_t kernel::put_object(argument_values& into, uint32_t index, size_t size_bytes,
+                               const void* value) const {
+  if (value != nullptr && size_bytes != sizeof(void*)) {
+    return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+  }
+  const void* handle = nullptr;
+  if (value != nullptr) std::memcpy(&handle, value, sizeof(handle));
+  if (signature_.arguments[index].kind == spirv::argument_kind::image) {
+    auto* given = try_from_handle<device_image>(handle);
+    if (handle != nullptr && given == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    refer_to_image(into, index, given);
+    return ZE_RESULT_SUCCESS;
+  }
+  const auto* given = try_from_handle<sampler>(handle);
+  if (handle != nullptr && given == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const uint64_t bits = given != nullptr ? given->value() : 0;
+  into.set_value(index, &bits, sizeof(bits));
   return ZE_RESULT_SUCCESS;
 }
 

@@ -63,6 +63,8 @@ class kernel : public object_of<kernel, object_kind::kernel> {
   launch_shape unset_shape() const;
   launch assemble(argument_values arguments, launch_shape shape) const;
   uint32_t sub_group_size() const;
+  ze_result_t put_object(argument_values& into, uint32_t index, size_t size_bytes,
+                         const void* value) const;
 
   const ref<module> module_;
   const module::executable executable_;

@@ -215,6 +215,11 @@ void argument_values::set_local_size(size_t argument, size_t size_bytes) {
   slots_[argument].size_bytes = size_bytes;
 }
 
+void argument_values::keep(size_t argument, ref<object> needed) {
+  if (kept_.size() <= argument) kept_.resize(argument + 1);
+  kept_[argument] = std::move(needed);
+}
+
 size_t argument_values::local_bytes() const {
   size_t total = 0;
   for (const slot& each : slots_) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/kernel_image.hpp"
+#include "driver/object.hpp"
 
 namespace zevent::driver {
 
@@ -24,6 +25,8 @@ class argument_values {
   size_t count() const { return slots_.size(); }
   void set_value(size_t argument, const void* bytes, size_t size_bytes);
   void set_local_size(size_t argument, size_t size_bytes);
+  // Keeps what the value of an argument refers to, in place of what was kept for it.
+  void keep(size_t argument, ref<object> needed);
 
   // All local memory that a group needs, with room for alignment.
   size_t local_bytes() const;
@@ -43,6 +46,7 @@ class argument_values {
   };
 
   std::vector<slot> slots_;
+  std::vector<ref<object>> kept_;  // by argument; empty: nothing is
   std::vector<line> values_;
 };
 

@@ -61,19 +61,15 @@ program::compiled_kernel program::describe(size_t kernel) const {
   for (const spirv::kernel_argument& each : signature_.kernels[kernel].arguments) {
     switch (each.kind) {
       case spirv::argument_kind::value:
+      case spirv::argument_kind::sampler:  // see lower_images
         text += fmt::format("v{}", each.size_bytes);
         break;
       case spirv::argument_kind::pointer:
+      case spirv::argument_kind::image:  // see lower_images
         text += 'p';
         break;
       case spirv::argument_kind::local_pointer:
         text += 'l';
-        break;
-      case spirv::argument_kind::image:
-        text += 'i';
-        break;
-      case spirv::argument_kind::sampler:
-        text += 's';
         break;
       case spirv::argument_kind::opaque:
         text += 'o';

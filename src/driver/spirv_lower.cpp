@@ -12,6 +12,7 @@
 #include "driver/spirv_float_atomics.hpp"
 #include "driver/spirv_groups.hpp"
 #include "driver/spirv_half.hpp"
+#include "driver/spirv_images.hpp"
 #include "driver/spirv_powers.hpp"
 #include "driver/spirv_scope.hpp"
 
@@ -573,6 +574,7 @@ class variable_lowering {
 
 result<lowered_module> lower(const binary& module) {
   binary prepared = module;
+  if (auto status = lower_images(prepared); !status) return tl::unexpected(status.error());
   const auto apart = lower_groups(prepared);
   if (!apart) return tl::unexpected(apart.error());
   return variable_lowering(prepared, *apart).run();

@@ -48,6 +48,7 @@ struct lowered_module {
 //  - Kernels get short names, for theirs may be unfit for a file name or a linker.
 //  - Atomic operations need not know what they point to, and may be on floating-point numbers.
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.
+//  - Images are pointers, and samplers numbers.
 //  - Powers to a small constant number are multiplications.
 //  - Functions may be inlined, whatever they ask for: programs that were compiled without
 //    optimisation forbid it for all of theirs.

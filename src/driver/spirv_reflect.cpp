@@ -49,7 +49,6 @@ result<kernel_argument> reflect_argument(const module_index& index, const instru
       }
       return argument;
     case spv::OpTypeImage:
-    case spv::OpTypeSampledImage:
       argument.kind = argument_kind::image;
       return argument;
     case spv::OpTypeSampler:

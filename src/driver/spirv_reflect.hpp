@@ -13,8 +13,8 @@ enum class argument_kind {
   value,          // a number, vector or struct, copied
   pointer,        // to global or constant memory
   local_pointer,  // to local memory that the launch allocates
-  image,
-  sampler,
+  image,          // becomes a pointer (see lower_images)
+  sampler,        // becomes a 64-bit number
   opaque,  // anything else: pipes, queues, events
 };
 

@@ -5,7 +5,7 @@
 // DIRECTORY holds module.spv. Made there: program (an empty file: the module has been built),
 // KERNEL.so for each kernel, and files that make the next call quicker. OPTIONS are those of
 // clBuildProgram. ARGUMENTS is one letter an argument: p pointer, l local pointer, v12 a value of
-// 12 bytes, i image, s sampler. What goes wrong is said on stderr.
+// 12 bytes. What goes wrong is said on stderr.
 //
 // The driver runs this as a process of its own because LLVM and PoCL end the process when a module
 // is beyond them, start processes themselves, and are not to be mixed with what else a program has
