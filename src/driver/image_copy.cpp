@@ -102,21 +102,17 @@ ze_result_t copy_image(ze_command_list_handle_t list, ze_image_handle_t destinat
 }
 
 // The memory's side of a copy: rows and slices as far apart as is said, or without gaps where that
-// is 0.
-ze_result_t memory_side(const void* base, const device_image& image, const region& part,
-                        uint64_t row_pitch, uint64_t slice_pitch, region_side& out) {
+// is 0. That they are far enough apart is the program's affair.
+region_side memory_side(const void* base, const device_image& image, const region& part,
+                        uint64_t row_pitch, uint64_t slice_pitch) {
   const image_descriptor& pixels = image.descriptor();
   // The layers of an array of rows are what slices are to others.
   if (pixels.is_array && pixels.axes == 2 && slice_pitch != 0) {
     row_pitch = std::exchange(slice_pitch, 0);
   }
-  const uint64_t row_bytes = part.size[0] * image.pixel_bytes();
-  if (row_pitch == 0) row_pitch = row_bytes;
-  const uint64_t slice_bytes = row_pitch * part.size[1];
-  if (slice_pitch == 0) slice_pitch = slice_bytes;
-  if (row_pitch < row_bytes || slice_pitch < slice_bytes) return ZE_RESULT_ERROR_INVALID_SIZE;
-  out = {base, in_bytes({{}, part.size}, image.pixel_bytes()), row_pitch, slice_pitch};
-  return ZE_RESULT_SUCCESS;
+  if (row_pitch == 0) row_pitch = part.size[0] * image.pixel_bytes();
+  if (slice_pitch == 0) slice_pitch = row_pitch * part.size[1];
+  return {base, in_bytes({{}, part.size}, image.pixel_bytes()), row_pitch, slice_pitch};
 }
 
 ze_result_t copy_to_memory(ze_command_list_handle_t list, void* destination,
@@ -124,12 +120,10 @@ ze_result_t copy_to_memory(ze_command_list_handle_t list, void* destination,
                            uint32_t row_pitch, uint32_t slice_pitch, const dependencies& events) {
   return with<device_image>(source, [&](device_image& from) {
     region read;
-    ze_result_t status = region_of(from, source_region, read);
+    const ze_result_t status = region_of(from, source_region, read);
     if (status != ZE_RESULT_SUCCESS) return status;
-    region_side memory{};
-    status = memory_side(destination, from, read, row_pitch, slice_pitch, memory);
-    if (status != ZE_RESULT_SUCCESS) return status;
-    return append_copy(list, memory, side_of(from, read), is_empty(read), nullptr, &from, events);
+    return append_copy(list, memory_side(destination, from, read, row_pitch, slice_pitch),
+                       side_of(from, read), is_empty(read), nullptr, &from, events);
   });
 }
 
@@ -138,12 +132,11 @@ ze_result_t copy_from_memory(ze_command_list_handle_t list, ze_image_handle_t de
                              uint32_t row_pitch, uint32_t slice_pitch, const dependencies& events) {
   return with<device_image>(destination, [&](device_image& to) {
     region written;
-    ze_result_t status = region_of(to, destination_region, written);
+    const ze_result_t status = region_of(to, destination_region, written);
     if (status != ZE_RESULT_SUCCESS) return status;
-    region_side memory{};
-    status = memory_side(source, to, written, row_pitch, slice_pitch, memory);
-    if (status != ZE_RESULT_SUCCESS) return status;
-    return append_copy(list, side_of(to, written), memory, is_empty(written), &to, nullptr, events);
+    return append_copy(list, side_of(to, written),
+                       memory_side(source, to, written, row_pitch, slice_pitch), is_empty(written),
+                       &to, nullptr, events);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "driver/image_descriptor.hpp"
@@ -119,11 +120,23 @@ class image_lowering {
         replaced[each.result] = 0;
       }
     }
-    std::erase_if(module_.instructions, [&](const instruction& each) {
+    // What is said of parameters that were images or samplers may be false of what stands for them.
+    std::unordered_set<id> changed;
+    for (const instruction& each : module_.instructions) {
+      const bool is_parameter = each.opcode == spv::OpFunctionParameter;
+      if (is_parameter && replaced.contains(each.type)) changed.insert(each.result);
+      if (replaced.contains(each.result)) changed.insert(each.result);
+    }
+    std::erase_if(module_.instructions, [&](instruction& each) {
       switch (each.opcode) {
         case spv::OpName:
-        case spv::OpDecorate:
           return replaced.contains(each.operands[0]);
+        case spv::OpDecorate:
+          return changed.contains(each.operands[0]);
+        case spv::OpGroupDecorate:
+          std::erase_if(each.operands, [&](id target) { return changed.contains(target); });
+          each.id_operands.resize(each.operands.size());
+          return false;
         case spv::OpCapability:
           return is_image_capability(each.operands[0]);
         case spv::OpString:  // the names of argument types

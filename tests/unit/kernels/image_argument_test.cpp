@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "image_fixture.hpp"
+#include "kernels/decorated_sampler_spv.h"
+#include "kernels/multisampled_image_spv.h"
 
 namespace zevent::driver::test {
 namespace {
@@ -219,6 +221,28 @@ TEST_F(image_arguments, are_handles_of_the_right_kind_and_size) {
   properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
   ASSERT_EQ(zeKernelGetProperties(kernel, &properties), ZE_RESULT_SUCCESS);
   EXPECT_EQ(properties.numKernelArgs, 4U);
+}
+
+TEST_F(image_arguments, may_be_said_to_be_like_pointers) {
+  const auto kernel = kernel_of(module_of(decorated_sampler_spv), "sample_once");
+  const auto image = image_of(
+      image_desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_FLOAT, 2, 2));
+  const std::array<float, 4> pixels = {1, 2, 3, 6};
+  fill(image, pixels.data());
+  ze_sampler_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC;
+  desc.filterMode = ZE_SAMPLER_FILTER_MODE_LINEAR;
+  desc.isNormalized = 1;
+  auto* read = shared_memory<std::array<float, 4>>(1);
+  set_all(kernel, image, sampler_of(desc), read);
+  run(kernel, 1, 1);
+  EXPECT_EQ(read[0], (std::array<float, 4>{3, 0, 0, 1}));
+}
+
+TEST_F(image_arguments, of_several_samples_a_pixel_are_refused_with_the_module) {
+  const build_outcome outcome = build(spirv_desc(multisampled_image_spv));
+  EXPECT_EQ(outcome.result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  EXPECT_NE(outcome.log.find("several samples"), std::string::npos) << outcome.log;
 }
 
 }  // namespace
