@@ -64,6 +64,8 @@ MEMORY_AFTER = {
     "zeMemAllocDevice": DEVICE,
     "zeVirtualMemReserve": DEVICE,
     "zeImageCreate": "memory->image_created(*phImage, *desc)",
+    "zeImageViewCreateExt": "memory->image_created(*phImageView, *desc)",
+    "zeImageViewCreateExp": "memory->image_created(*phImageView, *desc)",
     "zeCommandListCreate": "memory->list_created(*phCommandList, false)",
     "zeCommandListCreateCloneExp": "memory->list_cloned(*phClonedCommandList, hCommandList)",
     "zeCommandListCreateImmediate": "memory->list_created(*phCommandList, true)",

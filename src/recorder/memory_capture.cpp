@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "recorder/blob_store.hpp"
+#include "recorder/image_extent.hpp"
 #include "recorder/thread_log.hpp"
 
 namespace zevent::recorder {
@@ -17,42 +18,6 @@ constexpr uint64_t source_piece_bytes = uint64_t{1} << 20;
 address_range range_of(const void* address, uint64_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(address);
   return {begin, begin + bytes};
-}
-
-// 0 where the layout has planes or a size of its own.
-uint32_t bytes_of_pixel(ze_image_format_layout_t layout) {
-  switch (layout) {
-    case ZE_IMAGE_FORMAT_LAYOUT_8:
-      return 1;
-    case ZE_IMAGE_FORMAT_LAYOUT_16:
-    case ZE_IMAGE_FORMAT_LAYOUT_8_8:
-    case ZE_IMAGE_FORMAT_LAYOUT_5_6_5:
-    case ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1:
-    case ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4:
-      return 2;
-    case ZE_IMAGE_FORMAT_LAYOUT_32:
-    case ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8:
-    case ZE_IMAGE_FORMAT_LAYOUT_16_16:
-    case ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2:
-    case ZE_IMAGE_FORMAT_LAYOUT_11_11_10:
-      return 4;
-    case ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16:
-    case ZE_IMAGE_FORMAT_LAYOUT_32_32:
-      return 8;
-    case ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32:
-      return 16;
-    default:
-      return 0;
-  }
-}
-
-// How far rows of so many bytes reach from the first to the end of the last.
-uint64_t extent_of(uint64_t row_bytes, uint64_t rows, uint64_t slices, uint64_t pitch,
-                   uint64_t slice_pitch) {
-  if (row_bytes == 0 || rows == 0 || slices == 0) return 0;
-  if (pitch == 0) pitch = row_bytes;
-  if (slice_pitch == 0) slice_pitch = pitch * rows;
-  return (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
 }
 
 }  // namespace
@@ -135,7 +100,7 @@ bool memory_capture::list_destroyed(ze_command_list_handle_t list) {
 void memory_capture::image_created(ze_image_handle_t image, const ze_image_desc_t& desc) {
   const turn mine(mutex_);
   if (!mine) return;
-  images_[image] = {desc, bytes_of_pixel(desc.format.layout)};
+  images_[image] = desc;
 }
 
 bool memory_capture::image_destroyed(ze_image_handle_t image) {
@@ -167,7 +132,7 @@ bool memory_capture::region_copy_appended(uint64_t call, ze_command_list_handle_
   const uint64_t row = pitch != 0 ? pitch : region->width;
   const uint64_t slice = slice_pitch != 0 ? slice_pitch : row * region->height;
   const uint64_t first = region->originZ * slice + region->originY * row + region->originX;
-  const uint64_t bytes = extent_of(region->width, region->height, depth, row, slice);
+  const uint64_t bytes = extent_of_rows(region->width, region->height, depth, row, slice);
   const turn mine(mutex_);
   if (!mine) return false;
   return source_appended(call, list,
@@ -183,17 +148,7 @@ bool memory_capture::image_copy_appended(uint64_t call, ze_command_list_handle_t
   if (!mine) return false;
   const auto found = images_.find(image);
   if (found == images_.end()) return false;
-  const auto& desc = found->second.desc;
-  uint64_t width = desc.width;
-  uint64_t height = std::max<uint64_t>(desc.height, 1);
-  uint64_t depth = std::max<uint64_t>({desc.depth, desc.arraylevels, 1});
-  if (region != nullptr) {
-    width = region->width;
-    height = std::max<uint64_t>(region->height, 1);
-    depth = std::max<uint64_t>(region->depth, 1);
-  }
-  const uint64_t bytes =
-      extent_of(width * found->second.pixel_bytes, height, depth, pitch, slice_pitch);
+  const uint64_t bytes = extent_of_image_copy(found->second, region, pitch, slice_pitch);
   return source_appended(call, list, range_of(source, bytes));
 }
 

@@ -73,10 +73,6 @@ class memory_capture {
     bool is_immediate = false;
     std::vector<address_range> plain_sources;
   };
-  struct image_state {
-    ze_image_desc_t desc;
-    uint32_t pixel_bytes;
-  };
 
   bool is_plain(const address_range& range) const;  // mutex_ is held, as for the next three
   bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
@@ -98,7 +94,7 @@ class memory_capture {
   std::map<uint64_t, uint64_t> known_ranges_;  // all allocations: address and end
   watched_memory watched_;
   std::unordered_map<ze_command_list_handle_t, list_state> lists_;
-  std::unordered_map<ze_image_handle_t, image_state> images_;
+  std::unordered_map<ze_image_handle_t, ze_image_desc_t> images_;
   std::vector<std::byte> copy_;
 };
 

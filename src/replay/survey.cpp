@@ -48,7 +48,10 @@ void surveyor::look_at(const recorded_call& call) {
   const uint64_t bytes = size != nullptr && !size->items.empty() ? number(&size->items.front()) : 0;
   for (const auto& each : call.outputs.parameters) look_at_outputs(call, each, bytes);
   look_at_needs(call);
-  if (call.function->name == "zeImageCreate") note_image(call);
+  if (call.function->name == "zeImageCreate" ||
+      call.function->name.starts_with("zeImageViewCreate")) {
+    note_image(call);
+  }
 }
 
 void surveyor::look_for_memory(const recorded_call& call) {
@@ -82,6 +85,7 @@ void surveyor::note_image(const recorded_call& call) {
   constexpr uint64_t largest_texel_bytes = 16, reasonable = uint64_t{1} << 40;
   const value* desc = call.inputs.find("desc");
   const value* made = call.outputs.find("phImage");
+  if (made == nullptr) made = call.outputs.find("phImageView");
   if (desc == nullptr || made == nullptr || made->items.empty()) return;
   uint64_t bytes = largest_texel_bytes;
   for (const std::string_view name : {"width", "height", "depth", "arraylevels"}) {
