@@ -142,6 +142,7 @@ void process_model::add_kernels(const call_view& call, command& to) {
     to.kernels.emplace_back(which);
     for (size_t i = 0; i < which->arguments.size(); ++i) {
       const auto& each = which->arguments[i];
+      if (each.image && each.image->alive()) to.images.push_back(each.image);
       if (!each.target || !each.target->alive()) continue;
       to.accesses.push_back(
           {{each.value, each.target->end() - each.value}, which->may_write(i), false});

@@ -187,11 +187,18 @@ struct module : object {
   uint32_t live_kernels = 0;
 };
 
+struct image : object {
+  image() : object(object_kind::image) {}
+  ref<context> owner;
+  std::vector<ref<run>> uses;
+};
+
 struct kernel : object {
   kernel() : object(object_kind::kernel) {}
   struct pointer_argument {
     uint64_t value = 0;
-    ref<allocation> target;  // null: not a pointer into known memory
+    ref<allocation> target;   // null: not a pointer into known memory
+    ref<model::image> image;  // null: not an image
   };
   ref<module> owner;
   std::string name;
@@ -202,12 +209,6 @@ struct kernel : object {
   bool may_write(size_t argument_index) const {
     return argument_index >= parameters.size() || parameters[argument_index].may_write;
   }
-};
-
-struct image : object {
-  image() : object(object_kind::image) {}
-  ref<context> owner;
-  std::vector<ref<run>> uses;
 };
 
 struct sampler : object {

@@ -541,6 +541,7 @@ void process_model::set_kernel_argument(const call_view& call) {
   if (call[argSize] != sizeof(uint64_t)) return;
   place.value = call[pArgValue];
   place.target = ref<allocation>(find_memory(place.value));
+  if (!place.target) place.image = ref<image>(images.find_alive(place.value));
 }
 
 void process_model::note_devices(const call_view& call) {

@@ -436,6 +436,15 @@ TEST_F(kernels, may_be_destroyed_afterwards) {
   EXPECT_EQ(broken(), "");
 }
 
+TEST_F(kernels, use_their_images_as_long) {
+  const handle image = program.new_handle();
+  program.call(function::zeImageCreate,
+               {{argument::hContext, context}, {argument::phImage, image}});
+  program.launch(list, kernel_with(image));
+  program.call(function::zeImageDestroy, {{argument::hImage, image}});
+  EXPECT_EQ(broken(), "EV-44");
+}
+
 class chains_of_reasons : public checked_program {};
 
 TEST_F(chains_of_reasons, a_circle_of_waits_is_told_from_beginning_to_end) {
