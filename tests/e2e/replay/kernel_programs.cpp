@@ -7,32 +7,6 @@
 namespace small_programs {
 namespace {
 
-ze_module_handle_t module(const machine& m, std::span<const uint32_t> spirv,
-                          ze_module_build_log_handle_t* log = nullptr) {
-  ze_module_desc_t desc{};
-  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
-  desc.inputSize = spirv.size_bytes();
-  desc.pInputModule = reinterpret_cast<const uint8_t*>(spirv.data());
-  desc.pBuildFlags = "-ze-opt-level=2";
-  ze_module_handle_t made = nullptr;
-  MUST(zeModuleCreate(m.context, m.device, &desc, &made, log));
-  return made;
-}
-
-ze_kernel_handle_t kernel(ze_module_handle_t from, const char* name, uint32_t group_size = 1) {
-  const ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name};
-  ze_kernel_handle_t made = nullptr;
-  MUST(zeKernelCreate(from, &desc, &made));
-  MUST(zeKernelSetGroupSize(made, group_size, 1, 1));
-  return made;
-}
-
-template <typename T>
-void argument(ze_kernel_handle_t kernel, uint32_t index, const T& value) {
-  MUST(zeKernelSetArgumentValue(kernel, index, sizeof(value), &value));
-}
-
 struct addition {
   machine m;
   ze_kernel_handle_t add = kernel(module(m, vector_add_spv), "vector_add", 32);

@@ -91,6 +91,27 @@ ze_event_handle_t event(ze_event_pool_handle_t pool, uint32_t index, ze_event_sc
   return made;
 }
 
+ze_module_handle_t module(const machine& m, std::span<const uint32_t> spirv,
+                          ze_module_build_log_handle_t* log) {
+  ze_module_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = spirv.size_bytes();
+  desc.pInputModule = reinterpret_cast<const uint8_t*>(spirv.data());
+  desc.pBuildFlags = "-ze-opt-level=2";
+  ze_module_handle_t made = nullptr;
+  MUST(zeModuleCreate(m.context, m.device, &desc, &made, log));
+  return made;
+}
+
+ze_kernel_handle_t kernel(ze_module_handle_t from, const char* name, uint32_t group_size) {
+  const ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name};
+  ze_kernel_handle_t made = nullptr;
+  MUST(zeKernelCreate(from, &desc, &made));
+  MUST(zeKernelSetGroupSize(made, group_size, 1, 1));
+  return made;
+}
+
 void copy(ze_command_list_handle_t list, void* to, const void* from, size_t bytes,
           ze_event_handle_t signal, std::vector<ze_event_handle_t> waits) {
   MUST(zeCommandListAppendMemoryCopy(list, to, from, bytes, signal,
@@ -134,7 +155,7 @@ int main(int count, char** arguments) {
   using namespace small_programs;
   const std::string_view wanted = count > 1 ? arguments[1] : "";
   for (const auto group : {list_programs, event_programs, memory_programs, kernel_programs,
-                           odd_programs, process_programs})
+                           image_programs, odd_programs, process_programs})
     for (const auto& each : group())
       if (wanted == each.name) {
         each.run();

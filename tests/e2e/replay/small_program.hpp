@@ -24,6 +24,7 @@ std::span<const program> list_programs();
 std::span<const program> event_programs();
 std::span<const program> memory_programs();
 std::span<const program> kernel_programs();
+std::span<const program> image_programs();
 std::span<const program> odd_programs();
 std::span<const program> process_programs();
 
@@ -80,6 +81,13 @@ void barrier(ze_command_list_handle_t list, ze_event_handle_t signal = nullptr,
              std::vector<ze_event_handle_t> waits = {});
 void execute(ze_command_queue_handle_t queue, ze_command_list_handle_t list,
              ze_fence_handle_t fence = nullptr);
+ze_module_handle_t module(const machine& m, std::span<const uint32_t> spirv,
+                          ze_module_build_log_handle_t* log = nullptr);
+ze_kernel_handle_t kernel(ze_module_handle_t from, const char* name, uint32_t group_size = 1);
+template <typename T>
+void argument(ze_kernel_handle_t kernel, uint32_t index, const T& value) {
+  MUST(zeKernelSetArgumentValue(kernel, index, sizeof(value), &value));
+}
 void finish(ze_command_queue_handle_t queue);
 void finish(ze_command_list_handle_t immediate);
 void wait(ze_event_handle_t event);
