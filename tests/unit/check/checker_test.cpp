@@ -288,12 +288,13 @@ TEST_F(mutable_lists, are_compared_with_what_was_appended_not_with_what_is_there
   program.barrier(list, {.signal = first, .waits = {second, third}});
   program.close(list);
   const auto replace_waits = [&](std::vector<handle> events) {
-    program.call(function::zeCommandListUpdateMutableCommandWaitEventsExp, [&](model::call_view& c) {
-      c.set(argument::hCommandList, list);
-      c.set(argument::commandId, 7);
-      c.set(argument::numWaitEvents, events.size());
-      c.set_list(argument::phWaitEvents, events);
-    });
+    program.call(function::zeCommandListUpdateMutableCommandWaitEventsExp,
+                 [&](model::call_view& call) {
+                   call.set(argument::hCommandList, list);
+                   call.set(argument::commandId, 7);
+                   call.set(argument::numWaitEvents, events.size());
+                   call.set_list(argument::phWaitEvents, events);
+                 });
   };
   replace_waits({third, 0});
   replace_waits({second, third});
