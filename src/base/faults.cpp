@@ -49,7 +49,7 @@ constexpr std::array<fault_description, fault_count> descriptions = {{
     {fault::out_of_device_memory,
      "out-of-device-memory",
      {"at", 1, 1, UINT64_MAX, "the first allocation that fails, counted from 1"},
-     "device and shared allocations fail with OUT_OF_DEVICE_MEMORY from then on",
+     "device and shared allocations, and images, fail with OUT_OF_DEVICE_MEMORY from then on",
      "A program that never met a full device treats the null pointer as memory."},
     {fault::out_of_host_memory,
      "out-of-host-memory",

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "driver/allocation.hpp"
+#include "driver/fault_injection.hpp"
 
 namespace zevent::driver {
 
@@ -130,6 +131,10 @@ ze_result_t device_image::create(context& owner, device& on, const ze_image_desc
     if (bytes_of(descriptor) > pixels->bytes) return ZE_RESULT_ERROR_INVALID_SIZE;
   } else {
     pixels->bytes = bytes_of(descriptor);
+    if (owner.is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+    if (fault_strikes_at(fault::out_of_device_memory) || pixels->bytes > device::memory_bytes()) {
+      return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     pixels->base =
         static_cast<std::byte*>(memory_heap().allocate(pixels->bytes, pixels_alignment_bytes));
     if (pixels->base == nullptr) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;

@@ -198,6 +198,19 @@ TEST_F(fault, device_memory_runs_out_at_the_given_allocation) {
   EXPECT_EQ(zeMemFree(context_, host), ZE_RESULT_SUCCESS);
 }
 
+TEST_F(fault, device_memory_runs_out_for_images_too) {
+  ASSERT_NO_FATAL_FAILURE(start("out-of-device-memory:at=2"));
+  ze_image_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC;
+  desc.type = ZE_IMAGE_TYPE_1D;
+  desc.format.layout = ZE_IMAGE_FORMAT_LAYOUT_8;
+  desc.width = 64;
+  ze_image_handle_t first = nullptr, second = nullptr;
+  ASSERT_EQ(zeImageCreate(context_, device_, &desc, &first), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeImageCreate(context_, device_, &desc, &second), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  EXPECT_EQ(zeImageDestroy(first), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(fault, host_memory_runs_out_for_objects_and_allocations) {
   ASSERT_NO_FATAL_FAILURE(start("out-of-host-memory:at=4"));  // two contexts come first
   ze_event_pool_handle_t made = pool(1);

@@ -63,6 +63,12 @@ TEST_F(images, can_be_as_large_as_the_device_says_and_no_larger) {
   expect(ZE_IMAGE_TYPE_BUFFER, {static_cast<uint32_t>(limits.maxImageBufferSize), 0, 0, 0});
 }
 
+TEST_F(images, larger_than_the_memory_are_refused) {
+  EXPECT_EQ(try_create(image_desc(ZE_IMAGE_TYPE_2DARRAY, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32,
+                                  type_uint, 16384, 16384, 1, 2048)),
+            ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+}
+
 TEST_F(images, of_formats_that_are_not_there_are_refused_and_known_beforehand) {
   struct {
     ze_image_format_layout_t layout;
