@@ -53,10 +53,16 @@ bool thread_log::can_have_room() const {
   return process_recording::may_record();
 }
 
+// A thread's log begins with its first record. One that is nobody's was begun, or could not be.
+bool thread_log::begin() {
+  if (thread_ != nullptr) return true;
+  return this == &this_thread_log && begin_thread(*this);
+}
+
 bool thread_log::make_room(uint64_t bytes, uint64_t now) {
   const undisturbed all_the_while;
   try {
-    if (thread_ == nullptr && !begin_thread(*this)) return false;
+    if (!begin()) return false;
     if (now >= calibrate_at_ && this == &this_thread_log &&
         thread_->recording->take_calibration_turn(now, calibrate_at_))
       write_calibration();
@@ -181,7 +187,7 @@ bool thread_log::write_blob(const recording::blob_hash& hash, std::span<const st
   const uint64_t bytes = sizeof(blob) + content.size();
   if (bytes > largest_blob_in_segment) {
     const undisturbed all_the_while;
-    if (thread_ == nullptr && !begin_thread(*this)) return false;
+    if (!begin()) return false;
     thread_record owner{{sizeof(owner), 0, record_kind::thread, 0}};
     blob.header.size = checked_cast<uint32_t>(bytes);
     return thread_->recording->part().write_large_blob(owner, blob, content);

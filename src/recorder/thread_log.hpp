@@ -135,6 +135,7 @@ class thread_log {
   }
   std::byte* reserve_slowly(uint64_t bytes, uint64_t now);
   bool can_have_room() const;
+  bool begin();
   bool make_room(uint64_t bytes, uint64_t now);
   bool next_segment(uint64_t record_bytes);
   bool write_packed(const mapped_segment& segment);

@@ -275,6 +275,54 @@ TEST_F(RecorderLog, StopsWhenTheDiskIsFullAndTheProgramGoesOn) {
   EXPECT_EQ(lines_of(folder_ + "/said"), 1);
 }
 
+TEST_F(RecorderLog, WhereThereIsNoRoomForTheFirstSegmentTheProgramGoesOn) {
+  const int status = run([&] {
+    const std::string disk = folder_ + "/disk";
+    std::filesystem::create_directory(disk);
+    if (!mount_small_disk(disk, 0)) std::_Exit(77);
+    std::ofstream(disk + "/full") << std::string((4u << 20) - (64u << 10), 'x') << std::flush;
+    setenv("ZEVENT_RECORD", (disk + "/out.zev").c_str(), 1);
+    say_into(folder_ + "/said");
+    note_process_fact("driver", "none");
+    for (uint64_t i = 0; i < 3; ++i) make_call(i);
+    std::filesystem::copy(disk + "/out.zev" + recording::parts_suffix, parts());
+    std::_Exit(42);
+  });
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no right to mount a file system here";
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+  EXPECT_EQ(only_part().header.lost_calls, 3u);
+}
+
+TEST_F(RecorderLog, OfManyThreadsOneSaysThatTheDiskIsFullAndEveryCallIsCounted) {
+  constexpr uint64_t threads = 4, per_thread = 60'000;
+  const int status = run([&] {
+    const std::string disk = folder_ + "/disk";
+    std::filesystem::create_directory(disk);
+    if (!mount_small_disk(disk, 0)) std::_Exit(77);
+    setenv("ZEVENT_RECORD", (disk + "/out.zev").c_str(), 1);
+    say_into(folder_ + "/said");
+    std::vector<std::thread> all;
+    for (uint64_t t = 0; t < threads; ++t)
+      all.emplace_back([t] {
+        for (uint64_t i = 0; i < per_thread; ++i) make_call(t << 32 | i);
+      });
+    for (auto& each : all) each.join();
+    std::filesystem::copy(disk + "/out.zev" + recording::parts_suffix, parts());
+    std::_Exit(42);
+  });
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no right to mount a file system here";
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(ENOSPC));
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, threads * per_thread);
+  // Each thread's calls up to some moment, and none behind a gap.
+  for (const auto& [thread, calls] : part.calls)
+    for (uint64_t i = 0; i < calls.size(); ++i) ASSERT_EQ(input_of(calls[i]) & UINT32_MAX, i);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
 TEST_F(RecorderLog, OnAReadOnlyDiskTheProgramGoesOn) {
   const int status = run([&] {
     const std::string disk = folder_ + "/disk";

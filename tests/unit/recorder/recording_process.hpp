@@ -57,8 +57,10 @@ inline call begin_call(uint64_t input) {
 
 inline void end_call(const call& open, uint32_t result) {
   if (open.record == nullptr) return;
+  // A call that took seconds, since others had the processor, would need a record of its end.
+  const uint64_t duration = std::min<uint64_t>(ticks() - open.start, UINT32_MAX / 2);
   std::atomic_ref(open.record->returned)
-      .store(recording::returned_word(result, ticks() - open.start), std::memory_order_release);
+      .store(recording::returned_word(result, duration), std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   this_thread_log.call_ends();
 }
