@@ -244,7 +244,8 @@ class parser {
       ++end;
       if (end < text_.size() && text_[end] == '=') ++end;
     } else {
-      while (end < text_.size() && !is_space(text_[end]) && text_[end] != '(' && text_[end] != ')')
+      while (end < text_.size() && !is_space(text_[end]) &&
+             std::string_view("()<>").find(text_[end]) == std::string_view::npos)
         ++end;
     }
     place_ = begin;
@@ -359,8 +360,10 @@ class parser {
       best_distance = distance;
       best = candidate;
     };
+    // Those that are words; numbers and durations are only examples.
     for (const auto& condition : conditions)
-      consider(condition.form.substr(0, condition.form.find(' ')));
+      if (condition.form.front() >= 'a' && condition.form.front() <= 'z')
+        consider(condition.form.substr(0, condition.form.find(' ')));
     for (const auto& name : names_.functions) consider(name);
     return best;
   }

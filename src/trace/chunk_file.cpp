@@ -235,6 +235,7 @@ result<chunk_file> chunk_file::open(const std::filesystem::path& path) {
 result<chunk_file> chunk_file::parse(owned_bytes bytes) {
   chunk_file file(std::move(bytes));
   untrusted_reader header(file.file_.bytes);
+  if (file.file_.bytes.empty()) return fail("not a zevent trace: it is empty");
   if (!begins_with(file.file_.bytes, file_magic))
     return fail("not a zevent trace: it does not begin with \"ZEVENT\"");
   header.take(sizeof file_magic);

@@ -51,6 +51,10 @@ result<recorded_model> find_model(std::span<const recording_part> parts,
                                   const recording_part& part) {
   recorded_model found;
   found.hash = part.header().schema;
+  if (found.hash == blob_hash{})
+    return part.header().state == recording::part_state::stopped
+               ? fail("{}: nothing was recorded: {}", part.name(), part.stop_reason())
+               : fail("{}: nothing was recorded: the process ended too early", part.name());
   if (const auto bytes = find_blob(parts, found.hash)) {
     found.bytes.assign(bytes->begin(), bytes->end());
   } else {
@@ -370,8 +374,12 @@ result<std::vector<recording_part>> open_parts(const fs::path& folder,
       damage.push_back(fmt::format("{}: {}", part->name(), each));
     parts.push_back(std::move(*part));
   }
-  if (parts.empty() && damage.empty())
+  if (parts.empty() && damage.empty()) {
+    if (folder.extension() != recording::parts_suffix)
+      return fail("{} is a folder, and no recording: there are no parts of one in it",
+                  folder.string());
     return fail("nothing was recorded in {}: no program made a Level Zero call", folder.string());
+  }
   if (parts.empty()) return fail("{}", damage.front());
   return parts;
 }

@@ -117,6 +117,9 @@ TEST(call_filter, errors_point_at_the_place) {
             "this parenthesis is never closed\n  (append or failed\n  ^");
   EXPECT_EQ(error_of(">1xs"), "expected a duration like 100us or 1.5ms after '>'\n  >1xs\n   ^");
   EXPECT_NE(error_of("faild").find("did you mean 'failed'"), std::string::npos);
+  EXPECT_EQ(error_of("-5"), "'-5' is neither a condition nor a function\n  -5\n  ^");
+  EXPECT_EQ(error_of("zeEventQueryStatus>10us"),
+            "expected 'and' or 'or' before '>'\n  zeEventQueryStatus>10us\n                    ^");
   EXPECT_NE(error_of("append failed").find("expected 'and' or 'or'"), std::string::npos);
   EXPECT_NE(error_of("append and").find("ends where a condition"), std::string::npos);
   EXPECT_NE(error_of("thread 9").find("no thread 9"), std::string::npos);

@@ -316,7 +316,11 @@ TEST(open_trace, nothing_there_is_said_plainly) {
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message.find("No such file"), std::string::npos)
       << missing.error().message;
-  const auto empty = open_trace(folder.path());
+  const auto other = open_trace(folder.path());
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("is a folder, and no recording"), std::string::npos);
+  std::filesystem::create_directory(folder / "t.zev.parts");
+  const auto empty = open_trace(folder / "t.zev");
   ASSERT_FALSE(empty);
   EXPECT_NE(empty.error().message.find("nothing was recorded"), std::string::npos);
 }
