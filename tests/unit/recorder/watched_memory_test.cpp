@@ -98,7 +98,7 @@ TEST_P(WatchedMemory, LongRunsComeInPieces) {
 
 TEST_P(WatchedMemory, WhatChangedBeforeALineIsToldApart) {
   watched_.add(at(0), 10 * page_bytes);
-  for (const uint64_t page : {1, 3, 5}) memory_[page * page_bytes] = std::byte{1};
+  for (const uint64_t page : {1U, 3U, 5U}) memory_[page * page_bytes] = std::byte{1};
   const bool can_tell = watched_.set_aside();
   memory_[3 * page_bytes] = std::byte{2};
   memory_[7 * page_bytes] = std::byte{2};

@@ -104,7 +104,8 @@ TEST(LoopFolding, FindsALoopInALoop) {
 TEST(LoopFolding, FindsABodyThatHasTheSameStepsSeveralTimes) {
   std::vector<step> steps;
   for (int64_t i = 0; i < 30; ++i)
-    for (const uint32_t shape : {1, 2, 1, 3, 2, 1, 3, 3, 1, 2, 2}) steps.push_back({shape, {i}});
+    for (const uint32_t shape : {1U, 2U, 1U, 3U, 2U, 1U, 3U, 3U, 1U, 2U, 2U})
+      steps.push_back({shape, {i}});
   const auto folded = fold(steps);
   EXPECT_LE(written_steps(folded), 11u);
   EXPECT_EQ(unfold(folded), steps);
