@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "kernel_fixture.hpp"
+#include "image_fixture.hpp"
 #include "kernels/arguments_spv.h"
 #include "kernels/group_reduce_spv.h"
 #include "kernels/ids_spv.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto invalid = ZE_RESULT_ERROR_INVALID_ARGUMENT;
 
-class mutable_launches : public kernel_fixture {
+class mutable_launches : public image_fixture {
  protected:
   // The descriptors of one update, chained in the order they are added.
   class change {
@@ -125,6 +125,32 @@ TEST_F(mutable_launches, run_with_the_new_arguments) {
   close_list(list);
   execute_and_wait(on, list);
   EXPECT_EQ(*other, -1.0F) << "of no numbers";
+}
+
+TEST_F(mutable_launches, run_with_the_new_image_even_if_its_handle_is_gone) {
+  const auto desc =
+      image_desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_UINT, 1, 1);
+  const uint32_t one = 1, two = 2;
+  const auto first = image_of(desc);
+  fill(first, &one);
+  ze_image_handle_t second = nullptr;
+  ASSERT_EQ(zeImageCreate(context_, device_, &desc, &second), ZE_RESULT_SUCCESS);
+  fill(second, &two);
+  auto* read = shared_memory<std::array<uint32_t, 4>>(1);
+  const auto kernel = kernel_of(module_of(images_spv), "read_unsigned");
+  set_all(kernel, first, every_place(1, 1), read);
+  const auto list = mutable_list();
+  const uint64_t id = next_id(list, ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS);
+  launch(list, kernel, 1);
+  close_list(list);
+  const auto on = queue();
+  execute_and_wait(on, list);
+  EXPECT_EQ(read[0][0], 1U);
+  ASSERT_EQ(change(id).argument(0, second).of(list), ZE_RESULT_SUCCESS);
+  close_list(list);
+  ASSERT_EQ(zeImageDestroy(second), ZE_RESULT_SUCCESS);
+  execute_and_wait(on, list);
+  EXPECT_EQ(read[0][0], 2U);
 }
 
 TEST_F(mutable_launches, run_with_the_new_shape) {
