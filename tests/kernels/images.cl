@@ -130,6 +130,18 @@ kernel void transpose_through_local(read_only image2d_t in, write_only image2d_t
   write_imageui(out, base.yx + (int2)(x, y), tile[x * n + y]);
 }
 
+// Pixels read between operations of the whole group, for which its items run apart.
+kernel void add_pixels_of_group(read_only image2d_t in, sampler_t sampler, global uint* out) {
+  const int2 at = {(int)get_global_id(0), (int)get_global_id(1)};
+  const uint sum = work_group_reduce_add(read_imageui(in, at).x);
+  const uint most = work_group_reduce_max(read_imageui(in, sampler, at).x);
+  const size_t group = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+  if (get_local_linear_id() == 0) {
+    out[2 * group] = sum;
+    out[2 * group + 1] = most;
+  }
+}
+
 kernel void describe_1d(read_only image1d_t image, global int* out) {
   out[0] = get_image_width(image);
   out[1] = get_image_channel_data_type(image) - CLK_SNORM_INT8;

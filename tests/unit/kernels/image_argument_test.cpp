@@ -1,5 +1,6 @@
 // Images as arguments: what kernels can ask them, where they can write, and what is refused.
 
+#include <algorithm>
 #include <numeric>
 
 #include "image_fixture.hpp"
@@ -142,6 +143,28 @@ TEST_F(image_arguments, work_around_barriers) {
   for (uint32_t i = 0; i < pixels.size(); ++i) {
     ASSERT_EQ(pixels[i], i % width * width + i / width) << i;
   }
+}
+
+TEST_F(image_arguments, work_around_operations_of_groups) {
+  constexpr uint32_t edge = 4, groups = 2, width = edge * groups;
+  const auto image = image_of(image_desc(ZE_IMAGE_TYPE_2D, layout_32, type_uint, width, width));
+  std::vector<uint32_t> pixels(width * width);
+  std::iota(pixels.begin(), pixels.end(), 0U);
+  fill(image, pixels.data());
+  ze_sampler_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC;
+  auto* out = shared_memory<std::array<uint32_t, 2>>(groups * groups);
+  const auto kernel = kernel_of(module_, "add_pixels_of_group");
+  set_all(kernel, image, sampler_of(desc), out);
+  ASSERT_EQ(zeKernelSetGroupSize(kernel, edge, edge, 1), ZE_RESULT_SUCCESS);
+  run(kernel, ze_group_count_t{groups, groups, 1});
+  std::array<std::array<uint32_t, 2>, groups * groups> expected{};
+  for (uint32_t i = 0; i < pixels.size(); ++i) {
+    auto& [sum, most] = expected[i / width / edge * groups + i % width / edge];
+    sum += i;
+    most = std::max(most, i);
+  }
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(out[i], expected[i]) << "group " << i;
 }
 
 TEST_F(image_arguments, can_be_buffers_over_memory_of_the_program) {
