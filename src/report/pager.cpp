@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -37,6 +38,8 @@ pager::pager() {
   }
   close(ends[0]);
   if (process_ > 0) {
+    // Who leaves the pager has read enough: writing fails, and that is no reason to be killed.
+    std::signal(SIGPIPE, SIG_IGN);
     terminal_ = dup(STDOUT_FILENO);
     dup2(ends[1], STDOUT_FILENO);
   }

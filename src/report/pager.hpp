@@ -5,7 +5,7 @@
 namespace zevent::report {
 
 // Sends standard output through $PAGER, or less, while it lives. Does nothing where standard output
-// is not a terminal, or PAGER is "cat" or empty.
+// is not a terminal, or PAGER is "cat" or empty. Once the user has left it, writing fails (EPIPE).
 class pager {
  public:
   pager();

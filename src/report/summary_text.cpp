@@ -39,6 +39,13 @@ class summary_printer {
     out_.line(paint(text, colour::bold, style_.coloured));
   }
 
+  // Names that begin alike are told apart by their ends.
+  static std::string shortened(std::string_view name, size_t width) {
+    if (name.size() <= width) return std::string(name);
+    const size_t end = width / 2;
+    return fmt::format("{}…{}", name.substr(0, width - end - 1), name.substr(name.size() - end));
+  }
+
   // Cuts at a character, and says that it did.
   std::string fitted(std::string line) const {
     if (style_.columns == 0) return line;
@@ -116,7 +123,7 @@ class summary_printer {
     for (const auto& row : summary_.functions) {
       const auto failed = fmt::format("{:>7}", row.failed);
       auto line = fmt::format(
-          "{:<{}} {:>9} {}", trace_.model().functions[row.function].name.substr(0, widest), widest,
+          "{:<{}} {:>9} {}", shortened(trace_.model().functions[row.function].name, widest), widest,
           row.calls, paint(failed, row.failed == 0 ? colour::plain : colour::red, style_.coloured));
       for (const auto& column : times)
         line += fmt::format(" {:>9}", duration_text(column.value_ns(row.durations)));
@@ -161,12 +168,19 @@ class summary_printer {
   }
 
   void threads() {
-    heading(fmt::format("{:<28} {:>9} {:>7} {:>9}", "threads", "calls", "failed", "in calls"));
+    std::vector<std::string> names;
+    size_t widest = 0;
     for (const auto& row : summary_.threads) {
       const auto& thread = trace_.run().threads[row.thread];
-      const auto name = fmt::format("P{} T{} {} ({})", thread.process + 1, row.thread + 1,
-                                    thread.name, thread.thread_id);
-      out_.line(fmt::format("{:<28} {:>9} {:>7} {:>9}", name, row.calls, row.failed,
+      names.push_back(fmt::format("P{} T{} {} ({})", thread.process + 1, row.thread + 1,
+                                  thread.name, thread.thread_id));
+      widest = std::max(widest, names.back().size());
+    }
+    heading(
+        fmt::format("{:<{}} {:>9} {:>7} {:>9}", "threads", widest, "calls", "failed", "in calls"));
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto& row = summary_.threads[i];
+      out_.line(fmt::format("{:<{}} {:>9} {:>7} {:>9}", names[i], widest, row.calls, row.failed,
                             duration_text(row.in_calls_ns)));
     }
     heading("processes");

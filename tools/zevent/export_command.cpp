@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -50,11 +51,22 @@ result<damage_list> write_jsonl(const trace::trace_file& trace, const trace::cal
   return damage;
 }
 
+// A slip of the hand is not to cost a recording.
+result<void> spare_the_trace(const export_line& line) {
+  std::error_code error;
+  for (const auto& file : {line.sqlite_file, line.jsonl_file})
+    if (!file.empty() && std::filesystem::equivalent(file, line.trace.path, error))
+      return fail("{} is the trace itself; give another file", file);
+  return {};
+}
+
 int export_trace(const export_line& line) {
   if (line.sqlite_file.empty() && line.jsonl_file.empty())
     return complain("export", failure{"where to? give --sqlite FILE or --jsonl FILE"}, exit_usage);
   const auto opened = open_argument("export", line.trace);
   if (!opened) return complain("export", opened.error(), 1);
+  if (const auto spared = spare_the_trace(line); !spared)
+    return complain("export", spared.error(), exit_usage);
   const auto filter = filter_of(line.trace, opened->trace);
   if (!filter) return complain("export", filter.error(), exit_usage);
 

@@ -63,6 +63,9 @@ int record(const CLI::App& line, record_options& options) {
   auto& recording = options.recording;
   std::error_code error;
   recording.output = fs::absolute(options.output, error).string();
+  if (fs::is_directory(recording.output, error))
+    return complain("record", failure{options.output + " is a folder; give a file with -o"},
+                    exit_usage);
   recording.driver = launch::find_driver_as_asked(recording.driver);
   const auto choice = launch::choose_way_in_as_asked(options.way, command->front());
   if (options.verbose)

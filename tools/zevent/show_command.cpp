@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "base/terminal.hpp"
 #include "command.hpp"
@@ -36,8 +37,13 @@ int show(const show_line& line) {
   {
     std::optional<report::pager> through;
     if (!line.no_pager && !how.json) through.emplace();
-    report::text_output out(STDOUT_FILENO);
-    damage = report::show(opened->trace, *filter, how, out);
+    try {
+      report::text_output out(STDOUT_FILENO);
+      damage = report::show(opened->trace, *filter, how, out);
+    } catch (const std::system_error& error) {
+      const bool was_left = through && through->running();
+      if (!was_left || error.code() != std::errc::broken_pipe) throw;
+    }
   }
   return report_damage("show", damage);
 }
@@ -55,8 +61,11 @@ action declare_show(CLI::App& line) {
       {"names", report::handle_style::names},
       {"values", report::handle_style::values},
       {"both", report::handle_style::both}};
-  line.add_option("--handles", options->how.handles, "objects by names, values or both")
-      ->transform(CLI::CheckedTransformer(styles))
+  line.add_option_function<std::string>(
+          "--handles",
+          [options](const std::string& word) { options->how.handles = styles.at(word); },
+          "objects by names, values or both")
+      ->check(CLI::IsMember({"names", "values", "both"}))
       ->option_text("STYLE");
   line.add_flag("--injected", options->how.injected, "also the calls that a tool made");
   line.add_flag("--no-pager", options->no_pager, "never through $PAGER");

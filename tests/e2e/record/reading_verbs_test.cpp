@@ -53,6 +53,7 @@ TEST_F(ReadingVerb, NoColorIsHeeded) {
 
 TEST_F(ReadingVerb, ThePagerMayBeLeftEarly) {
   const auto end = zevent_on_terminal({"show", "t.zev"}, 100, {{"PAGER", "head -1"}});
+  EXPECT_EQ(end.status, 0);
   EXPECT_EQ(std::count(end.out.begin(), end.out.end(), '\n'), 1) << end.out;
 }
 
@@ -79,6 +80,14 @@ TEST_F(ReadingVerb, SummaryFitsANarrowTerminal) {
   const auto end = zevent_on_terminal({"summary", "t.zev"}, 60, {{"NO_COLOR", "1"}});
   EXPECT_EQ(end.status, 0);
   EXPECT_NE(end.out.find("zeEventQueryStatus"), std::string::npos) << end.out;
+  EXPECT_LE(widest_line(end.out), 60u) << end.out;
+}
+
+TEST_F(ReadingVerb, NamesThatBeginAlikeAreToldApartOnANarrowTerminal) {
+  record({"-q", "-o", "c.zev"}, {C_PROGRAM});
+  const auto end = zevent_on_terminal({"summary", "c.zev", "append"}, 60, {{"NO_COLOR", "1"}});
+  EXPECT_NE(end.out.find("MemoryFill "), std::string::npos) << end.out;
+  EXPECT_NE(end.out.find("MemoryCopy "), std::string::npos) << end.out;
   EXPECT_LE(widest_line(end.out), 60u) << end.out;
 }
 
@@ -143,6 +152,7 @@ TEST_F(ReadingVerb, WrongArgumentsAreNamed) {
       {{"show", "t.zev", "nonsense ("}, "nonsense"},
       {{"summary", "--slowest", "many", "t.zev"}, "many"},
       {{"export", "t.zev"}, "--sqlite"},
+      {{"show", "--handles", "some", "t.zev"}, "some not in {names,values,both}"},
       {{"record", "--memory", "some", "--", PROGRAM}, "some"},
       {{"record", "--nonsense", "--", PROGRAM}, "--nonsense"},
       {{"sohw", "t.zev"}, "sohw"},
@@ -163,6 +173,23 @@ TEST_F(ReadingVerb, AFileThatIsNoTraceIsSaidToBeNone) {
       EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
     }
   }
+}
+
+TEST_F(ReadingVerb, WhatIsNoTraceIsSaidToBeWhatItIs) {
+  std::ofstream(folder_ + "/empty.zev").flush();
+  std::filesystem::create_directory(folder_ + "/folder");
+  EXPECT_NE(zevent({"show", "empty.zev"}).error.find("it is empty"), std::string::npos);
+  EXPECT_NE(zevent({"show", "folder"}).error.find("folder is a folder"), std::string::npos);
+}
+
+TEST_F(ReadingVerb, AnExportDoesNotOverwriteTheTrace) {
+  const auto calls = zevent({"show", "t.zev"}).out;
+  for (const char* form : {"--sqlite", "--jsonl"}) {
+    const auto end = zevent({"export", form, "./t.zev", "t.zev"});
+    EXPECT_EQ(WEXITSTATUS(end.status), 2);
+    EXPECT_NE(end.error.find("is the trace itself"), std::string::npos) << end.error;
+  }
+  EXPECT_EQ(zevent({"show", "t.zev"}).out, calls);
 }
 
 TEST_F(ReadingVerb, ATraceThatWasCutIsReadUpToThere) {

@@ -144,6 +144,13 @@ TEST_F(RecordVerb, WhereNothingCanBeWrittenTheProgramRunsAllTheSame) {
   EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
 }
 
+TEST_F(RecordVerb, AFolderInTheTracesPlaceIsSaidBeforeTheProgramRuns) {
+  const auto end = record({"-o", "."}, {PROGRAM, "tell"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 2);
+  EXPECT_NE(end.error.find("is a folder"), std::string::npos) << end.error;
+  EXPECT_EQ(end.out, "");
+}
+
 TEST_F(RecordVerb, ARecordingThatWasNeverPackedIsNotMixedIn) {
   std::filesystem::create_directory(trace_path() + recording::parts_suffix);
   const auto end = record({PROGRAM});
