@@ -169,6 +169,7 @@ void thread_log::cancel(std::byte* record, uint64_t touched_bytes) {
 }
 
 void thread_log::write_calibration() {
+  if (thread_ == nullptr) return;  // there was no room to begin
   if (sizeof(calibration_record) > static_cast<uint64_t>(segment_end_ - cursor_) &&
       !next_segment(sizeof(calibration_record)))
     return;

@@ -285,6 +285,7 @@ TEST_F(RecorderLog, WhereThereIsNoRoomForTheFirstSegmentTheProgramGoesOn) {
     say_into(folder_ + "/said");
     note_process_fact("driver", "none");
     for (uint64_t i = 0; i < 3; ++i) make_call(i);
+    process_recording::at_exit();
     std::filesystem::copy(disk + "/out.zev" + recording::parts_suffix, parts());
     std::_Exit(42);
   });
