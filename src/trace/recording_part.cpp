@@ -139,6 +139,50 @@ std::vector<segment_place> list_segments(std::span<const std::byte> file,
   return all;
 }
 
+std::optional<recorded_entry> record_at(std::span<const std::byte> bytes, uint64_t offset) {
+  if (offset >= bytes.size() || bytes.size() - offset < sizeof(recording::record_header))
+    return std::nullopt;
+  const auto rest = bytes.subspan(offset);
+  const auto size = load_acquire<uint32_t>(rest);
+  if (size < sizeof(recording::record_header) || size > rest.size()) return std::nullopt;
+  recorded_entry entry;
+  entry.header = copy_of<recording::record_header>(rest);
+  entry.header.size = size;
+  if (size < least_bytes(entry.header.kind)) return std::nullopt;
+  entry.bytes = rest.first(size);
+  if (entry.header.kind == record_kind::call) {
+    entry.start = copy_of<recording::call_record>(rest).start;
+    entry.returned =
+        load_acquire<uint64_t>(rest.subspan(offsetof(recording::call_record, returned)));
+  }
+  return entry;
+}
+
+// Copies a segment that is being written, record after record: what belongs to one is behind its
+// size, and the completion of a call behind the word that says that it returned. Copied in any
+// other order, a record could be there before its bytes are.
+std::vector<std::byte> copy_records(std::span<const std::byte> segment) {
+  std::vector<std::byte> copy(segment.size());
+  uint64_t offset = sizeof(recording::segment_header);
+  std::memcpy(copy.data(), segment.data(), offset);
+  while (segment.size() - offset >= sizeof(recording::record_header) &&
+         load_acquire<uint32_t>(segment.subspan(offset)) != 0) {
+    const auto record = record_at(segment, offset);
+    if (!record) {
+      // Damage, for whoever reads the copy to find.
+      std::memcpy(copy.data() + offset, segment.data() + offset, segment.size() - offset);
+      break;
+    }
+    std::memcpy(copy.data() + offset, record->bytes.data(), record->bytes.size());
+    if (record->header.kind == record_kind::call)
+      std::memcpy(copy.data() + offset + offsetof(recording::call_record, returned),
+                  &record->returned, sizeof(record->returned));
+    offset =
+        std::min<uint64_t>(offset + recording::align_record(record->header.size), segment.size());
+  }
+  return copy;
+}
+
 segment_copies copy_segments(std::span<const std::byte> file) {
   segment_copies copies;
   const auto header = read_header(file, "");
@@ -147,7 +191,7 @@ segment_copies copy_segments(std::span<const std::byte> file) {
     if (!place.may_change(header->segment_unit_bytes)) continue;
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
       const uint64_t position = read_segment_header(place.bytes).position;
-      auto copy = std::make_shared<std::vector<std::byte>>(place.bytes.begin(), place.bytes.end());
+      auto copy = std::make_shared<const std::vector<std::byte>>(copy_records(place.bytes));
       __sync_synchronize();
       if (position == 0 || position != read_segment_header(place.bytes).position) continue;
       copies[place.offset] = {position, std::move(copy)};
@@ -185,25 +229,6 @@ void list_blocks(const segment_place& area, std::vector<packed_block>& all) {
     if (!block.whole) break;
     rest = rest.subspan(sizeof(uint64_t));
   }
-}
-
-std::optional<recorded_entry> record_at(std::span<const std::byte> bytes, uint64_t offset) {
-  if (offset >= bytes.size() || bytes.size() - offset < sizeof(recording::record_header))
-    return std::nullopt;
-  const auto rest = bytes.subspan(offset);
-  const auto size = load_acquire<uint32_t>(rest);
-  if (size < sizeof(recording::record_header) || size > rest.size()) return std::nullopt;
-  recorded_entry entry;
-  entry.header = copy_of<recording::record_header>(rest);
-  entry.header.size = size;
-  if (size < least_bytes(entry.header.kind)) return std::nullopt;
-  entry.bytes = rest.first(size);
-  if (entry.header.kind == record_kind::call) {
-    entry.start = copy_of<recording::call_record>(rest).start;
-    entry.returned =
-        load_acquire<uint64_t>(rest.subspan(offsetof(recording::call_record, returned)));
-  }
-  return entry;
 }
 
 }  // namespace
