@@ -31,7 +31,7 @@ function(zevent_spirv target)
       else()
         add_custom_command(OUTPUT ${spirv} ${folder}/${name}_spv.h
           COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-          COMMAND ${ZEVENT_SPIRV_ASSEMBLER} --target-env spv1.2 ${path} -o ${spirv}
+          COMMAND ${ZEVENT_SPIRV_ASSEMBLER} --target-env spv1.3 ${path} -o ${spirv}
           COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DNAME=${name}_spv -DHEADER=${folder}/${name}_spv.h
                   -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
           DEPENDS ${path} VERBATIM)

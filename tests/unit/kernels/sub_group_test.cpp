@@ -283,19 +283,24 @@ TEST_F(sub_groups, cast_ballots) {
 TEST_F(sub_groups, have_the_instructions_of_extensions) {
   const auto extensions = kernel_of(module_of(sub_group_extensions_spv), "extensions");
   constexpr uint32_t size = 21;
-  auto* out = shared_memory<uint32_t>(size * 8);
+  auto* out = shared_memory<uint32_t>(size * 11);
   set_all(extensions, out);
   run(extensions, size, 1);
   for (uint32_t i = 0; i < size; ++i) {
     const uint32_t lane = i % 8, first = i - lane, count = std::min(size - first, 8u);
-    EXPECT_EQ(out[8 * i], 0xaau & ((1u << count) - 1)) << i;
-    EXPECT_EQ(out[8 * i + 1], first);
-    EXPECT_EQ(out[8 * i + 2], first + 3);
-    EXPECT_EQ(out[8 * i + 3], 2u) << "not all, but some";
-    EXPECT_EQ(out[8 * i + 4], 0u);
-    EXPECT_EQ(out[8 * i + 5], 1u << count / 2);
-    EXPECT_EQ(out[8 * i + 6], (lane + 1) / 2 % 2);
-    EXPECT_EQ(out[8 * i + 7], i + lane + (1u << count / 2)) << "a vector made of its parts";
+    EXPECT_EQ(out[11 * i], 0xaau & ((1u << count) - 1)) << i;
+    EXPECT_EQ(out[11 * i + 1], first);
+    EXPECT_EQ(out[11 * i + 2], first + 3);
+    EXPECT_EQ(out[11 * i + 3], 2u) << "not all, but some";
+    EXPECT_EQ(out[11 * i + 4], 0u);
+    EXPECT_EQ(out[11 * i + 5], 1u << count / 2);
+    EXPECT_EQ(out[11 * i + 6], (lane + 1) / 2 % 2);
+    EXPECT_EQ(out[11 * i + 7], i + lane + (1u << count / 2)) << "a vector made of its parts";
+    // The value of a work-item that is not there is one's own.
+    const auto at = [&](uint32_t other) { return other < count ? first + other : i; };
+    EXPECT_EQ(out[11 * i + 8], at((lane + 2) % 8)) << "rotated";
+    EXPECT_EQ(out[11 * i + 9], at(lane ^ 3)) << "from the opposite corner";
+    EXPECT_EQ(out[11 * i + 10], at(lane / 4 * 4 + 2)) << "from the third of four";
   }
 }
 
