@@ -1,7 +1,6 @@
 #include "driver/group_operations.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -21,6 +20,11 @@ T read(const work_item::value& value, size_t component = 0) {
 template <typename T>
 void write(work_item::value& value, size_t component, T number) {
   std::memcpy(value.data() + component * sizeof(T), &number, sizeof(T));
+}
+
+// The standard's own fence is not compiled where threads are sanitized.
+void fence_memory() {
+  __sync_synchronize();
 }
 
 void answer(work_item& item, uint32_t number) {
@@ -315,8 +319,7 @@ void copy_elements(const group_operation& operation, const work_item& item) {
 void perform_together(const group_operation& operation, std::span<work_item* const> present) {
   switch (operation.act) {
     case group_act::barrier:
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-      return;
+      return fence_memory();
     case group_act::all:
     case group_act::any:
       return vote(operation, present);
@@ -347,7 +350,7 @@ void perform_alone(const group_operation& operation, work_item& item) {
   uint32_t outcome = 0;
   switch (operation.act) {
     case group_act::fence:
-      return std::atomic_thread_fence(std::memory_order_seq_cst);
+      return fence_memory();
     case group_act::ballot_inverse:
       outcome = has(item.lane) ? 1 : 0;
       break;
