@@ -1,6 +1,7 @@
 // Images and samplers: one access a work-item, at the place that a buffer says.
 
 #pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
 
 kernel void sample_1d(read_only image1d_t image, sampler_t sampler, global const float4* at,
                       global float4* out) {
@@ -140,6 +141,14 @@ kernel void add_pixels_of_group(read_only image2d_t in, sampler_t sampler, globa
     out[2 * group] = sum;
     out[2 * group + 1] = most;
   }
+}
+
+// Every pixel becomes the sum of those that its sub-group has read.
+kernel __attribute__((intel_reqd_sub_group_size(8))) void sums_of_sub_groups(
+    read_only image2d_t in, write_only image2d_t out) {
+  const int2 place = {(int)get_global_id(0), (int)get_global_id(1)};
+  const uint sum = sub_group_reduce_add(read_imageui(in, place).x);
+  write_imageui(out, place, (uint4)(sum, 0, 0, 0));
 }
 
 kernel void describe_1d(read_only image1d_t image, global int* out) {

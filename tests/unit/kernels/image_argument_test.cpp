@@ -167,6 +167,21 @@ TEST_F(image_arguments, work_around_operations_of_groups) {
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(out[i], expected[i]) << "group " << i;
 }
 
+TEST_F(image_arguments, are_read_and_written_by_sub_groups) {
+  constexpr uint32_t width = 16, height = 4;
+  const auto desc = image_desc(ZE_IMAGE_TYPE_2D, layout_32, type_uint, width, height);
+  const auto in = image_of(desc), out = image_of(desc);
+  std::vector<uint32_t> pixels(width * height);
+  std::iota(pixels.begin(), pixels.end(), 0U);
+  fill(in, pixels.data());
+  const auto kernel = kernel_of(module_, "sums_of_sub_groups");
+  set_all(kernel, in, out);
+  ASSERT_EQ(zeKernelSetGroupSize(kernel, width, height, 1), ZE_RESULT_SUCCESS);
+  run(kernel, ze_group_count_t{1, 1, 1});
+  fetch(out, pixels.data());
+  for (uint32_t i = 0; i < pixels.size(); ++i) ASSERT_EQ(pixels[i], i / 8 * 64 + 28) << i;
+}
+
 TEST_F(image_arguments, can_be_buffers_over_memory_of_the_program) {
   auto* memory = shared_memory<uint32_t>(50);
   std::iota(memory, memory + 50, 0U);
