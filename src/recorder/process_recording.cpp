@@ -184,6 +184,9 @@ uint64_t* process_recording::new_counter(std::string_view name) {
 }
 
 bool process_recording::begin(thread_log& log) {
+  // What another thread left has room still, but there would be a gap before what is recorded
+  // there.
+  if (part_->stopped()) return false;
   auto* thread = new recorded_thread;
   thread->recording = this;
   thread->owner.header.kind = record_kind::thread;

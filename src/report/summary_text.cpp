@@ -169,7 +169,7 @@ class summary_printer {
 
   void threads() {
     std::vector<std::string> names;
-    size_t widest = 0;
+    size_t widest = 28;
     for (const auto& row : summary_.threads) {
       const auto& thread = trace_.run().threads[row.thread];
       names.push_back(fmt::format("P{} T{} {} ({})", thread.process + 1, row.thread + 1,

@@ -55,7 +55,7 @@ def wrong_words(trial):
         trial.run([verb, "--process", "5", "t.zev"], USAGE, "there is no process 5")
         trial.run([verb, "nowhere.zev"], COULD_NOT_RUN, "No such file")
         trial.run([verb, "empty"], COULD_NOT_RUN, "not a zevent trace")
-        trial.run([verb, "nothing"], COULD_NOT_RUN, "no program made a Level Zero call")
+        trial.run([verb, "nothing"], COULD_NOT_RUN, "is a folder, and no recording")
     trial.run(["replay", "--timeout", "soon", "t.zev"], USAGE, "'soon' is not a duration")
     trial.run(["replay", "--pace", "slow", "t.zev"], USAGE, "slow")
     trial.run(["replay", "--driver", "/nowhere.so", "t.zev"], COULD_NOT_RUN, "cannot load the driver")
