@@ -110,8 +110,9 @@ ze_result_t virtual_memory::unmap(const void* address, size_t bytes) {
   // Drivers let a range be unmapped that is not mapped, or not any more.
   if (found == home->mappings.end()) return ZE_RESULT_SUCCESS;
   if (found->second.bytes != bytes) return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (mmap(pointer(base), bytes, PROT_NONE, reserved_flags | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
   allocation_registry::instance().remove(address, allocation::origin::mapped);
-  mmap(pointer(base), bytes, PROT_NONE, reserved_flags | MAP_FIXED, -1, 0);
   home->mappings.erase(found);
   return ZE_RESULT_SUCCESS;
 }

@@ -39,6 +39,7 @@ constexpr rlim_t most_cpu_seconds = 600;  // of the compiler, in case it never e
 
 result<void> run(std::vector<std::string> command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (std::string& each : command) arguments.push_back(each.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
@@ -95,7 +96,8 @@ class compiler {
     error = cl_.clBuildProgram(program_, 1, &platform_.device, options, nullptr, nullptr);
     print_build_log();
     if (error != CL_SUCCESS) return fail("PoCL cannot build the module (error {})", error);
-    std::ofstream(directory_ / "program");
+    if (!std::ofstream(directory_ / "program"))
+      return fail("cannot write in {}", directory_.string());
     return {};
   }
 
