@@ -9,7 +9,9 @@ if(ZEVENT_SANITIZE)
   add_compile_options(-fsanitize=${ZEVENT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ZEVENT_SANITIZE})
   # GCC takes the instrumented moves of a std::variant for reads of what it does not hold.
-  list(APPEND zevent_warnings -Wno-maybe-uninitialized)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(APPEND zevent_warnings -Wno-maybe-uninitialized)
+  endif()
 endif()
 
 find_program(CCACHE_PROGRAM ccache)

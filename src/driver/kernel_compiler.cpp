@@ -52,6 +52,7 @@ std::vector<std::string> clean_environment() {
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> all;
+  all.reserve(strings.size() + 1);
   for (std::string& each : strings) all.push_back(each.data());
   all.push_back(nullptr);
   return all;

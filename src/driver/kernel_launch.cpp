@@ -276,7 +276,8 @@ bool run_launch(const kernel_image& image, const launch_shape& shape,
     done = run_alone(runner, count);
   }
   if (done == count) return true;
-  const uint64_t portion = std::max<uint64_t>(1, (count - done) / (16 * (team.helper_count() + 1)));
+  const uint64_t portion =
+      std::max<uint64_t>(1, (count - done) / (uint64_t{16} * (team.helper_count() + 1)));
   shared_groups groups(done, count, portion);
   team.run_helped([&] {
     uint64_t first = 0, last = 0;

@@ -296,7 +296,7 @@ bool stream::wait_for_more(bool whatever_comes) {
   const uint64_t longest_ns = order_->lingers_ns();
   if (longest_ns == 0) return false;
   for (uint64_t waited_ns = 0; waited_ns < longest_ns && !has_waiting_host();
-       waited_ns += linger_step_us * 1000) {
+       waited_ns += uint64_t{linger_step_us} * 1000) {
     if (!whatever_comes && has_more()) return true;
     usleep(linger_step_us);
   }
@@ -319,7 +319,7 @@ void stream::give_head_start(bool somebody_waited, bool somebody_woken,
   if (!more_to_do) return;
   for (uint64_t waited_ns = 0; somebody_woken && ended_host_waits() == ended_waits_before &&
                                waited_ns < longest_awakening_ns;
-       waited_ns += linger_step_us * 1000) {
+       waited_ns += uint64_t{linger_step_us} * 1000) {
     usleep(linger_step_us);
   }
   sleep_ns(head_start_ns);

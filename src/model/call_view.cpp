@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace zevent::model {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, argument_count> paths = {
 
 constexpr std::array<uint16_t, known_functions.size()> sorted_by_name = [] {
   std::array<uint16_t, known_functions.size()> order{};
-  for (uint16_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), uint16_t{0});
   std::sort(order.begin(), order.end(), [](uint16_t a, uint16_t b) {
     return known_functions[a].name < known_functions[b].name;
   });

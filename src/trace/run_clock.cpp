@@ -1,6 +1,7 @@
 #include "trace/run_clock.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace zevent::trace {
@@ -23,9 +24,9 @@ constexpr uint64_t latest_ns = uint64_t{1} << 63;
 // Only the distance goes through a double: it is small, and the base keeps all of its digits.
 uint64_t shift(uint64_t base, double distance) {
   if (distance <= -static_cast<double>(latest_ns)) return 0;
-  if (distance < 0) return base - std::min(base, static_cast<uint64_t>(-distance + 0.5));
+  if (distance < 0) return base - std::min(base, static_cast<uint64_t>(std::llround(-distance)));
   if (distance >= static_cast<double>(latest_ns)) return latest_ns;
-  return std::min(latest_ns, base + static_cast<uint64_t>(distance + 0.5));
+  return std::min(latest_ns, base + static_cast<uint64_t>(std::llround(distance)));
 }
 
 std::string fact_of(const recording_part& part, std::string_view name) {

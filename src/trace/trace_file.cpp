@@ -194,7 +194,7 @@ result<std::vector<memory_note>> trace_file::memory_notes(call_number first,
         i + 1 < memory_chunks_.size() && memory_chunks_[i + 1].first_item < number_of(first);
     if (ends_before) continue;
     const auto loaded = file_.load(entry);
-    const auto notes = loaded ? read_memory_notes(*loaded, entry) : tl::unexpected(loaded.error());
+    auto notes = loaded ? read_memory_notes(*loaded, entry) : tl::unexpected(loaded.error());
     if (!notes) return notes;
     std::copy_if(notes->begin(), notes->end(), std::back_inserter(wanted),
                  [&](const auto& note) { return note.call >= first && note.call <= last; });
@@ -206,7 +206,7 @@ result<std::vector<device_time>> trace_file::device_times() const {
   std::vector<device_time> all;
   for (const auto& entry : device_chunks_) {
     const auto loaded = file_.load(entry);
-    const auto times =
+    auto times =
         loaded ? read_device_times(*loaded, entry, calls()) : tl::unexpected(loaded.error());
     if (!times) return times;
     all.insert(all.end(), times->begin(), times->end());
