@@ -76,7 +76,8 @@ void memory_capture::list_created(ze_command_list_handle_t list, bool is_immedia
 }
 
 void memory_capture::list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from) {
-  const std::lock_guard lock(mutex_);
+  const turn mine(mutex_);
+  if (!mine) return;
   const auto source = lists_.find(from);
   list_state copied = source != lists_.end() ? source->second : list_state{};
   lists_[list] = std::move(copied);
