@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/call_codec.hpp"
+#include "model/symptom_search.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -17,6 +18,22 @@ std::string missing_calls(uint64_t first, uint64_t until) {
       first, until - 1, first == 0 ? 0 : first - 1);
 }
 
+uint64_t end_of(const trace::trace_file& trace, uint64_t last) {
+  if (last >= trace.calls()) return UINT64_MAX;
+  uint64_t end_ns = UINT64_MAX;
+  trace::call_reader reader(trace);
+  while (const trace::call* call = reader.next()) {
+    if (trace::number_of(call->number) > last) return end_ns;
+    end_ns = call->returned() ? call->end_ns() : UINT64_MAX;
+  }
+  return UINT64_MAX;
+}
+
+bool blocks(const trace::call& call, const api::function& function) {
+  return call.duration_ns > model::blocking_ns ||
+         function.name.find("Synchronize") != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_after_call(const trace::memory_note& note) {
@@ -28,7 +45,10 @@ uint64_t recorded_call::time_of(const trace::memory_note& note) const {
 }
 
 recorded_calls::recorded_calls(const trace::trace_file& trace, call_selection selection)
-    : trace_(trace), selection_(selection), reader_(trace) {}
+    : trace_(trace),
+      selection_(selection),
+      reader_(trace),
+      end_ns_(end_of(trace, selection.last)) {}
 
 result<const recorded_call*> recorded_calls::next() {
   while (const trace::call* call = reader_.next()) {
@@ -39,6 +59,10 @@ result<const recorded_call*> recorded_calls::next() {
     if (number > selection_.last) return nullptr;
     if (call->injected() || trace_.process_of(*call) != selection_.process) continue;
     if (skipped_++ < selection_.skipped) continue;
+    if (call->returned() && call->end_ns() > end_ns_ && blocks(*call, trace_.function(*call))) {
+      open_calls_.push_back(number);
+      continue;
+    }
     current_.call = *call;
     if (auto done = decode(); !done) return tl::unexpected(done.error());
     if (auto done = find_memory(); !done) return tl::unexpected(done.error());

@@ -34,13 +34,17 @@ struct call_selection {
 };
 
 // Reads the calls that a program itself made, decoded, in order of number. What a tool injected is
-// left out. A trace that has lost some of them is of no use from there on, and a failure.
+// left out, and so is a call that blocks and had not returned when the last one did: it waits for
+// what comes later. A trace that has lost some of them is of no use from there on, and a failure.
 class recorded_calls {
  public:
   recorded_calls(const trace::trace_file& trace, call_selection selection);
 
   // The next call; null at the end. It is valid until the next one is asked for.
   result<const recorded_call*> next();
+
+  // Numbers of the calls that were left out so far because they had not returned.
+  const std::vector<uint64_t>& open_calls() const { return open_calls_; }
 
  private:
   result<void> decode();
@@ -49,6 +53,8 @@ class recorded_calls {
   const trace::trace_file& trace_;
   call_selection selection_;
   trace::call_reader reader_;
+  uint64_t end_ns_;  // when the last call returned, if others come after it
+  std::vector<uint64_t> open_calls_;
   uint64_t expected_ = 0;  // number of the next call
   uint64_t skipped_ = 0;
   recorded_call current_;

@@ -194,6 +194,10 @@ result<survey> survey_process(const trace::trace_file& trace, call_selection sel
     if (*next == nullptr) break;
     looking.look_at(**next);
   }
+  for (const uint64_t each : calls.open_calls())
+    out.deviations.push_back(
+        {each,
+         fmt::format("it had not returned when call {} did, and is left out", selection.last)});
   out.book.host().settle();
   if (out.calls == 0) return fail("there are no calls to replay");
   count_devices(trace, selection, out);

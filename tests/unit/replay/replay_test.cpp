@@ -322,6 +322,24 @@ TEST_F(Replay, StopsAfterTheCallThatIsAskedFor) {
   EXPECT_EQ(done.what.calls.size(), 5u);
 }
 
+TEST_F(Replay, StopsWithoutAWaitThatWasNotOverByThen) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  const uint64_t forever = UINT64_MAX;
+  app.call("zeEventHostSynchronize", when(1000), one, forever);
+  app.on_thread(2, "signaller");
+  const auto owner = pool(0x9100, 1);
+  const uint64_t last = 5;
+  event(owner, 0xe100);
+  app.call("zeEventHostSignal", when(), one);
+  const auto done = replay_trace(packed({&app}), {.selection = {0, last}});
+  EXPECT_EQ(done.outcome.ending, run_ending::finished);
+  EXPECT_TRUE(done.compared.same());
+  EXPECT_EQ(done.told.back(), "pool1 in context0 count 1 flags 1");
+  ASSERT_EQ(done.what.deviations.size(), 1u);
+  EXPECT_EQ(done.what.deviations[0].call, 4u);
+  EXPECT_EQ(done.what.deviations[0].what, "it had not returned when call 5 did, and is left out");
+}
+
 TEST_F(Replay, RefusesHandlesThatNoRecordedCallMade) {
   const auto stranger = fake_handle<ze_event_handle_t>(0xbad);
   app.call("zeEventHostSignal", when(), stranger);
