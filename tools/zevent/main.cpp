@@ -146,18 +146,19 @@ result<std::vector<std::string>> program_of(const CLI::App& line) {
 
 }  // namespace zevent::tool
 
+// What is said here is said without fmt, which throws where stderr cannot be written either.
 int main(int argument_count, char** arguments) {
   try {
     const int status = zevent::tool::run_tool(argument_count, arguments);
     if (std::fflush(stdout) == 0) return status;
     if (errno == EPIPE) return 128 + SIGPIPE;
-    fmt::print(stderr, "zevent: cannot write the output: {}\n", std::strerror(errno));
+    std::fprintf(stderr, "zevent: cannot write the output: %s\n", std::strerror(errno));
   } catch (const std::system_error& error) {
     // A reader that has seen enough closes its end; that is not a failure.
     if (error.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
-    fmt::print(stderr, "zevent: {}\n", error.what());
+    std::fprintf(stderr, "zevent: %s\n", error.what());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "zevent: {}\n", error.what());
+    std::fprintf(stderr, "zevent: %s\n", error.what());
   }
   return 1;
 }

@@ -103,6 +103,11 @@ def full_disk(trial):
         done = subprocess.run([trial.zevent, "replay", trial.path("t.zev")], stdout=full, stderr=subprocess.PIPE)
     if done.returncode != 1 or b"cannot write the output" not in done.stderr:
         sys.exit(f"output that cannot be written: status {done.returncode}, {done.stderr}")
+    for words in (["replay", trial.path("t.zev")], ["replay", "nowhere.zev"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([trial.zevent, *words], stdout=full, stderr=full)
+        if done.returncode != 1:
+            sys.exit(f"neither output nor complaint can be written: status {done.returncode}")
 
 
 def children_of(process_id):
