@@ -15,7 +15,7 @@ enum class argument_kind {
   local_pointer,  // to local memory that the launch allocates
   image,          // becomes a pointer (see lower_images)
   sampler,        // becomes a 64-bit number
-  opaque,  // anything else: pipes, queues, events
+  opaque,         // anything else: pipes, queues, events
 };
 
 struct kernel_argument {

@@ -259,9 +259,8 @@ TEST_F(clients, ask_which_memory_can_be_imported) {
 // A feature that is not there is not reported, and whoever tries it all the same is told.
 TEST_F(clients, find_no_graphs_and_are_told_so) {
   const auto names = extensions();
-  for (const char* missing :
-       {ZE_IMAGE_VIEW_PLANAR_EXT_NAME, ZE_BINDLESS_IMAGE_EXP_NAME, ZE_RAYTRACING_EXT_NAME,
-        ZE_RECORD_REPLAY_GRAPH_EXT_NAME}) {
+  for (const char* missing : {ZE_IMAGE_VIEW_PLANAR_EXT_NAME, ZE_BINDLESS_IMAGE_EXP_NAME,
+                              ZE_RAYTRACING_EXT_NAME, ZE_RECORD_REPLAY_GRAPH_EXT_NAME}) {
     EXPECT_FALSE(names.contains(missing)) << missing;
   }
 }
