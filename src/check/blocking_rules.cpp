@@ -26,37 +26,21 @@ class blocking_rule_set final : public rule_set {
 
   bool wants(function) const override { return true; }
 
-  void noted(const trace::memory_note& note) override { noted_bytes_ += note.bytes; }
-
   void begins(const call_view& call) override {
-    const uint64_t noted_bytes = std::exchange(noted_bytes_, 0);
     see_polling(call);
     if (!call.did_return) return;
     const uint64_t took = call.end_ns - call.start_ns;
-    if (took > look_.options.blocking_ns && took > recording_ns(noted_bytes) && may_not_block(call))
-      report_block(call, took);
+    if (took > look_.options.blocking_ns && may_not_block(call)) report_block(call, took);
     see_overrun(call, took);
   }
 
  private:
-  static constexpr uint64_t most_bytes = uint64_t{1} << 40;
-
   struct polling {
     function which = function::other;
     uint64_t handle = 0;
     uint64_t times = 0;
     call_number first = model::no_call;
   };
-
-  // What a recorder may have taken to keep what memory held at the call. It is in the call's time,
-  // and not to be held against the driver.
-  uint64_t recording_ns(uint64_t noted_bytes) const {
-    constexpr uint64_t ns_per_byte = 4;
-    constexpr uint64_t at_least_ns = 200'000;
-    if (noted_bytes == 0) return 0;
-    return look_.options.blocking_ns + at_least_ns +
-           ns_per_byte * std::min(noted_bytes, most_bytes);
-  }
 
   bool may_not_block(const call_view& call) const {
     using enum function;
@@ -201,7 +185,6 @@ class blocking_rule_set final : public rule_set {
   }
 
   std::unordered_map<uint32_t, polling> polls_;  // by thread
-  uint64_t noted_bytes_ = 0;                     // of memory, at the call that comes next
 };
 
 }  // namespace

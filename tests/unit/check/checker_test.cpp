@@ -790,7 +790,7 @@ TEST_F(memory_of_the_host, may_have_been_read_before_the_call_that_notes_it) {
   EXPECT_EQ(found(), "");
 }
 
-TEST_F(threads_and_times, what_the_recorder_takes_to_keep_memory_is_not_the_driver_s) {
+TEST_F(threads_and_times, a_call_at_which_memory_was_kept_may_not_block_either) {
   const auto list = program.immediate_list(context, device);
   const auto event = program.event(pool);
   program.copy(list, b, a, 4096, {.signal = event});
@@ -800,14 +800,11 @@ TEST_F(threads_and_times, what_the_recorder_takes_to_keep_memory_is_not_the_driv
   call.which = function::zeCommandListAppendBarrier;
   call.name = name_of(call.which);
   call.set(argument::hCommandList, list);
-  for (const uint64_t took_ns : {400'000u, 40'000'000u}) {
-    call.start_ns = took_ns * 10;
-    call.end_ns = call.start_ns + took_ns;
-    judge.add(call, UINT64_MAX, notes);
-  }
-  ASSERT_EQ(broken(), "EV-70");
-  ASSERT_EQ(findings.size(), 1u);
-  EXPECT_NE(findings[0].message.find("40.0 ms"), std::string::npos) << findings[0].message;
+  constexpr uint64_t took_ns = 150'000;  // the recorder's own time is not in it
+  call.start_ns = took_ns * 10;
+  call.end_ns = call.start_ns + took_ns;
+  judge.add(call, UINT64_MAX, notes);
+  EXPECT_EQ(broken(), "EV-70");
 }
 
 }  // namespace
