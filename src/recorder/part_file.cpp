@@ -342,6 +342,7 @@ void part_file::abandon_in_child() {
   mmap(header_, sizeof(file_header), PROT_READ | PROT_WRITE,
        MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (is_still_open()) ::close(file_);
+  mutex_.unlock();  // which this thread took before the fork
 }
 
 }  // namespace zevent::recorder

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -38,10 +37,10 @@ enum class outcome { not_tried, recording, nothing };
 std::atomic<outcome> present_outcome{outcome::not_tried};
 // Written before present_outcome is stored (release), read after it is loaded (acquire).
 process_recording* present = nullptr;
-// In the child of a fork, what the parent had: not freed, its locks are held.
+// In the child of a fork, what the parent had: not freed, its locks may be held.
 [[maybe_unused]] process_recording* left_by_parent = nullptr;
 
-// Guards the start. The child of a fork makes a fresh one of it; at exit it stays as it is.
+// Guards the start. Whoever forks holds it meanwhile; at exit it stays as it is.
 constinit std::mutex start_mutex;
 static_assert(std::is_trivially_destructible_v<std::mutex>);
 
@@ -240,10 +239,10 @@ void process_recording::after_fork_in_parent() {
   start_mutex.unlock();
 }
 
-// The child has only this thread. The parent's recording is left as it is, with locks that are held
-// for ever: nobody will ask for it again.
+// The child has only this thread. The parent's recording is left as it is, with locks that threads
+// of the parent may hold for ever: nobody will ask for it again.
 void process_recording::after_fork_in_child() {
-  new (&start_mutex) std::mutex;
+  start_mutex.unlock();  // which this thread took before the fork
   if (present == nullptr) return;
   present->part_->abandon_in_child();
   left_by_parent = present;
