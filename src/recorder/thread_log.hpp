@@ -29,7 +29,7 @@ struct recorded_thread : in_mapped_memory<recorded_thread> {
   recording::thread_record owner{};  // stands at the head of the next segment
   mapped_segment segment;            // the one being written
   // Where records are put together that do not fit into the segment.
-  std::vector<std::byte> scratch;
+  mapped_vector<std::byte> scratch;
   // Full ones that hold calls which have not returned.
   mapped_vector<mapped_segment> full_segments;
   std::unique_ptr<segment_packer> packer;  // made when the first segment is full
