@@ -29,9 +29,8 @@ bench:  ## measure, as ratios
 format:  ## format all sources in place
 	@git ls-files '*.cpp' '*.hpp' '*.h' '*.c' | xargs clang-format-14 -i
 
-lint: all  ## clang-tidy and the formatting check
-	@git ls-files '*.cpp' '*.hpp' '*.h' '*.c' | xargs clang-format-14 --dry-run -Werror
-	@git ls-files 'src/*.cpp' 'tools/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p $(BUILD)
+lint: all  ## clang-tidy and the formatting check, of what changed
+	@scripts/lint $(BUILD) --jobs $(JOBS)
 
 install: all  ## install to PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
