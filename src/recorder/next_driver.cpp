@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -45,6 +46,19 @@ std::string wanted_library() {
     if (const auto named = read_environment("ZEVENT_DRIVER")) return *named;
   const std::string own = own_path();
   return own.substr(0, own.rfind('/') + 1) + software_driver;
+}
+
+// The loader that the program has, by a path that mostly ends with its version.
+std::string loader_path() {
+  void* loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (loader == nullptr) return {};
+  const link_map* map = nullptr;
+  char resolved[PATH_MAX];
+  std::string path;
+  if (dlinfo(loader, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr)
+    path = realpath(map->l_name, resolved) != nullptr ? resolved : map->l_name;
+  dlclose(loader);
+  return path;
 }
 
 void complain(const std::string& message) {
@@ -109,6 +123,7 @@ void load_next_driver(const char* way_in) noexcept {
   std::call_once(load_once, [way_in] {
     const std::string path = wanted_library();
     note_process_fact("way in", way_in);
+    if (std::string_view(way_in) == "loader") note_process_fact("loader", loader_path());
     note_process_fact("driver", path);
     library = open_library(path);
     loaded.store(library != nullptr, std::memory_order_release);

@@ -55,6 +55,29 @@ std::string floating(uint64_t bits, uint32_t size_bytes) {
   return fmt::format("{:.17g}", number);
 }
 
+// What follows a link of a chain: desc, desc_next, desc_next_2, desc_next_3.
+std::string name_of_next(const std::string& name) {
+  constexpr std::string_view next = "_next";
+  if (name.ends_with(next)) return name + "_2";
+  const size_t bar = name.rfind('_');
+  if (bar == name.npos || bar + 1 == name.size() || bar + 1 + 9 < name.size() ||
+      !name.substr(0, bar).ends_with(next) ||
+      !std::all_of(name.begin() + static_cast<std::ptrdiff_t>(bar) + 1, name.end(),
+                   [](unsigned char c) { return std::isdigit(c) != 0; }))
+    return name + std::string(next);
+  return fmt::format("{}_{}", name.substr(0, bar), std::stoul(name.substr(bar + 1)) + 1);
+}
+
+// Further lines of a text that is part of an initializer.
+std::string indented(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "    ";
+  }
+  return out;
+}
+
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string out;
   for (const auto& each : parts) {
@@ -621,13 +644,13 @@ std::string c_call_writer::initializer(const api::record& r, const value* in, co
     const auto& type = model_.types[field.type_index];
     if (given == nullptr && (put_out == nullptr || type.kind != type_kind::pointer)) continue;
     const std::string local_name =
-        field.name == "pNext" ? name + "_next" : fmt::format("{}_{}", name, field.name);
+        field.name == "pNext" ? name_of_next(name) : fmt::format("{}_{}", name, field.name);
     const std::string text =
         field.array_length != 0
             ? array_field(field, given, fields)
             : expression({type, field.pointee, field.inner, field, given, put_out, local_name},
                          fields);
-    parts.push_back(fmt::format(".{} = {}", field.name, text));
+    parts.push_back(fmt::format(".{} = {}", field.name, indented(text)));
   }
   if (parts.empty()) return "{0}";
   size_t length = 0;

@@ -88,14 +88,32 @@ static int by_size(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
+static void print_times(const struct timed_call* call, double* times, unsigned count) {
+  printf("%s (call %ld): recorded ", call->name, call->number);
+  print_time(call->recorded_us);
+  if (count == 0) {
+    printf(", never made\n");
+    return;
+  }
+  qsort(times, count, sizeof(double), by_size);
+  printf(", min ");
+  print_time(times[0]);
+  printf(", median ");
+  print_time(times[count / 2]);
+  printf(", max ");
+  print_time(times[count - 1]);
+  printf("\n");
+}
+
 /* Each run is a process of its own, which tells its times through a pipe. */
 static int run_often(unsigned runs) {
+  static struct timed_call told[TIMED_CALLS + 1];
+  static unsigned counts[TIMED_CALLS + 1]; /* of the runs that made the call */
   unsigned shown = 0, failed = 0, run;
   size_t i;
   double* times = calloc((size_t)runs * TIMED_CALLS + 1, sizeof(double));
   if (times == NULL) could_not_run("--repeat", "not enough memory");
   for (run = 0; run < runs; ++run) {
-    struct timed_call told[TIMED_CALLS + 1];
     int ends[2], status = 0;
     pid_t child;
     if (pipe(ends) != 0) could_not_run("--repeat", "no pipe");
@@ -105,32 +123,23 @@ static int run_often(unsigned runs) {
     if (child == 0) {
       close(ends[0]);
       run_calls();
-      if (write(ends[1], timed_calls, sizeof(timed_calls)) != (ssize_t)sizeof(timed_calls)) _exit(125);
+      if (write(ends[1], timed_calls, sizeof(timed_calls)) != (ssize_t)sizeof(timed_calls))
+        _exit(125);
       _exit(symptom_is_shown());
     }
     close(ends[1]);
-    if (read(ends[0], told, sizeof(told)) != (ssize_t)sizeof(told)) memset(told, 0, sizeof(told));
+    if (read(ends[0], told, sizeof(told)) == (ssize_t)sizeof(told))
+      for (i = 0; timed_calls[i].name != NULL; ++i)
+        if (told[i].made) times[i * runs + counts[i]++] = told[i].us;
     close(ends[0]);
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) <= 1)
       shown += (unsigned)WEXITSTATUS(status);
     else
       ++failed;
-    for (i = 0; timed_calls[i].name != NULL; ++i) times[i * runs + run] = told[i].us;
   }
-  for (i = 0; timed_calls[i].name != NULL; ++i) {
-    double* all = times + i * runs;
-    qsort(all, runs, sizeof(double), by_size);
-    printf("%s (call %ld): recorded ", timed_calls[i].name, timed_calls[i].number);
-    print_time(timed_calls[i].recorded_us);
-    printf(", min ");
-    print_time(all[0]);
-    printf(", median ");
-    print_time(all[runs / 2]);
-    printf(", max ");
-    print_time(all[runs - 1]);
-    printf("\n");
-  }
+  for (i = 0; timed_calls[i].name != NULL; ++i)
+    print_times(&timed_calls[i], times + i * runs, counts[i]);
   if (SYMPTOM_IS_NONE)
     printf("all calls were made in %u of %u runs\n", runs - failed, runs);
   else
@@ -409,7 +418,7 @@ std::string extension_types(const api::model& model, const c_needs& needs) {
 std::string extension_pointers(const api::model& model, const c_needs& needs) {
   std::string out;
   for (const uint16_t index : needs.functions)
-    out += function_pointer(model, model.functions[index]) + "\n";
+    out += wrap_line(function_pointer(model, model.functions[index]));
   return out;
 }
 

@@ -18,8 +18,8 @@ std::string counter_name(size_t depth) {
   return fmt::format("i{}", depth);
 }
 
-// The last comma at which the line can be broken so that the first part fits, or else the first
-// one; 0 when there is none. Commas in string literals do not count.
+// The last comma or bar at which the line can be broken so that the first part fits, or else the
+// first one; 0 when there is none. Those in string literals do not count.
 size_t break_of(std::string_view line, size_t indent) {
   size_t best = 0;
   bool in_string = false;
@@ -28,7 +28,8 @@ size_t break_of(std::string_view line, size_t indent) {
       ++i;
     } else if (line[i] == '"') {
       in_string = !in_string;
-    } else if (!in_string && line[i] == ',' && line[i + 1] == ' ' && i > indent) {
+    } else if (!in_string && (line[i] == ',' || line[i] == '|') && line[i + 1] == ' ' &&
+               i > indent) {
       if (i >= line_width && best != 0) break;
       best = i;
     }
@@ -163,10 +164,10 @@ std::string wrap_line(std::string line) {
   std::string out;
   const size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
   while (line.size() > line_width) {
-    const size_t comma = break_of(line, indent);
-    if (comma == 0) break;
-    out += line.substr(0, comma + 1) + "\n";
-    line = std::string(indent, ' ') + line.substr(comma + 2);
+    const size_t last = break_of(line, indent);
+    if (last == 0) break;
+    out += line.substr(0, last + 1) + "\n";
+    line = std::string(indent, ' ') + line.substr(last + 2);
   }
   return out + line + "\n";
 }

@@ -193,9 +193,16 @@ class readme_writer {
          program_.processes > 1  ? fmt::format("in {} processes", program_.processes)
          : program_.threads == 1 ? std::string("on one thread")
                                  : fmt::format("on {} threads", program_.threads));
-    line("flags, waits and signals. Exit status: 0 without the symptom, 1 with it, 125 when it");
-    line("could not be run, so that it suits `git bisect run`. `--repeat N` runs it N times and");
-    line("prints the least, the median and the greatest times.");
+    if (std::holds_alternative<model::no_symptom>(facts_.symptom)) {
+      line(
+          "flags, waits and signals. Exit status: 0 when all were made, 125 when they could not "
+          "be.");
+      line("`--repeat N` does it N times.");
+    } else {
+      line("flags, waits and signals. Exit status: 0 without the symptom, 1 with it, 125 when it");
+      line("could not be run, so that it suits `git bisect run`. `--repeat N` runs it N times and");
+      line("prints the least, the median and the greatest times.");
+    }
     if (!program_.deviations.empty()) {
       line();
       line("What is not as it was recorded:");
@@ -218,6 +225,7 @@ class readme_writer {
     fact("driver", process().fact("driver"));
     for (const auto& [title, value] : told_by_driver(trace_)) fact(title, value);
     fact("way in", process().fact("way in"));
+    fact("loader", process().fact("loader"));
     fact("kernel", process().fact("kernel"));
     fact("recorder", process().fact("recorder"));
     const auto start = static_cast<std::time_t>(trace_.run().start_realtime_ns / 1'000'000'000);

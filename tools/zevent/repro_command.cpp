@@ -191,10 +191,18 @@ int verify(const repro_options& options, const trace::trace_file& trace,
     for (const auto& each : verified->deviations) fmt::print("  {}\n", each);
   }
   if (is_none(symptom)) {
-    fmt::print("verified: {}\n", verified->deviations.empty() ? "same calls" : "other calls");
+    fmt::print("{}\n",
+               verified->deviations.empty() ? "verified: same calls" : "not verified: other calls");
     return verified->deviations.empty() ? 0 : 1;
   }
-  fmt::print("verified: {}\n", verified->symptom_is_shown ? "same symptom" : "no symptom");
+  if (verified->symptom_is_shown) {
+    fmt::print("verified: same symptom{}\n", verified->deviations.empty() ? "" : ", other calls");
+  } else {
+    fmt::print(
+        "not verified: the symptom was not shown; './repro --repeat 20' in {}/ says how often it "
+        "is\n",
+        options.output);
+  }
   return verified->symptom_is_shown && verified->deviations.empty() ? 0 : 1;
 }
 

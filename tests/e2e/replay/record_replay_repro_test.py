@@ -77,8 +77,11 @@ def again(zevent, include, options, program, environment=None):
             sys.exit("the reproducer was not run to its end")
         compiles_with_clang(include, repro)
         with open(os.path.join(repro, "README.md"), "rb") as file:
-            if b"\0" in file.read():
-                sys.exit("the README.md is not all text")
+            text = file.read()
+        if b"\0" in text:
+            sys.exit("the README.md is not all text")
+        if b"| way in | `loader` |" in text and b"| loader | `/" not in text:
+            sys.exit("the README.md does not say which loader it was")
 
 
 def main():

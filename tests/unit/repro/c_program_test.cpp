@@ -61,11 +61,48 @@ TEST_F(CProgram, HasEveryFieldOfDescriptorsAndTheirChain) {
   EXPECT_HAS(written, "ze_event_pool_counter_based_exp_desc_t");
   EXPECT_HAS(written, ".stype = ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC");
   EXPECT_HAS(written,
-             ".flags = ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE | "
-             "ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE");
+             ".flags = ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE |\n"
+             "            ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE,\n");
   EXPECT_HAS(written, ".stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC");
   EXPECT_HAS(written, ".flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE");
   EXPECT_HAS(written, ".count = 7");
+  expect_compiles(written);
+}
+
+TEST_F(CProgram, NumbersTheLinksOfALongChain) {
+  ze_event_pool_counter_based_exp_desc_t chain[3]{};
+  for (size_t i = 0; i < 3; ++i)
+    chain[i] = {ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,
+                i + 1 < 3 ? &chain[i + 1] : nullptr, 1};
+  pool(0x9000, 7, chain);
+  const auto written = write();
+  EXPECT_HAS(written, ".pNext = &desc_next,");
+  EXPECT_HAS(written, ".pNext = &desc_next_2,");
+  EXPECT_HAS(written, ".pNext = &desc_next_3,");
+  expect_compiles(written);
+}
+
+TEST_F(CProgram, IndentsAStructureInAStructure) {
+  const auto owner = context();
+  ze_device_handle_t const device = nullptr;
+  ze_image_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC;
+  desc.type = ZE_IMAGE_TYPE_2D;
+  desc.width = desc.height = 16;
+  const auto* desc_pointer = &desc;
+  ze_image_handle_t made = nullptr;
+  auto* out = &made;
+  app.call(
+      "zeImageCreate", when(), ZE_RESULT_SUCCESS,
+      [&] { made = fake_handle<ze_image_handle_t>(0x1a6e); }, owner, device, desc_pointer, out);
+  const auto written = write();
+  EXPECT_HAS(written,
+             "        .format = {\n"
+             "            .layout = ZE_IMAGE_FORMAT_LAYOUT_8,\n");
+  EXPECT_HAS(written,
+             "            .w = ZE_IMAGE_FORMAT_SWIZZLE_R,\n"
+             "        },\n"
+             "        .width = 16,\n");
   expect_compiles(written);
 }
 
