@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 FAULTS = ["out-of-host-memory", "out-of-device-memory", "device-lost"]
 FIRST = {"device-lost": 0}
@@ -99,6 +100,40 @@ def name_of(command):
     return " ".join(words[1:2] if words[0].startswith("python") else words)
 
 
+def fields_of(path):
+    """Of a process or thread: what follows its name, from its state on; nothing when it is gone."""
+    try:
+        return path.read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def is_at_work(session):
+    """Whether a thread of the session's processes would run if the machine let it, looked at for two
+    seconds: what hangs sleeps, and is seen awake seldom."""
+    seen, looks = 0, 40
+    for _ in range(looks):
+        threads = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            fields = fields_of(process / "stat")
+            if len(fields) > 3 and fields[3] == str(session):
+                threads += process.glob("task/*/stat")
+        seen += any(fields_of(each)[:1] in (["R"], ["D"]) for each in threads)
+        time.sleep(0.05)
+    return seen > looks / 2
+
+
+def wait(process, timeout):
+    """The status of a process; raises TimeoutExpired when it hangs, which one that is only slow, as on
+    a machine that has other things to do, does not. One that runs in circles does, in the end."""
+    for patience in range(10):
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            if patience == 9 or (not is_at_work(process.pid) and process.poll() is None):
+                raise
+
+
 class Ending:
     def __init__(self, command, environment, timeout):
         with tempfile.TemporaryFile() as output:
@@ -111,7 +146,7 @@ class Ending:
                 start_new_session=True,
             )
             try:
-                self.status, self.hung = process.wait(timeout), False
+                self.status, self.hung = wait(process, timeout), False
             except subprocess.TimeoutExpired:
                 self.status, self.hung = 0, True
             try:
