@@ -155,7 +155,7 @@ int main(int count, char** arguments) {
   using namespace small_programs;
   const std::string_view wanted = count > 1 ? arguments[1] : "";
   for (const auto group : {list_programs, event_programs, memory_programs, kernel_programs,
-                           image_programs, odd_programs, process_programs})
+                           image_programs, newer_programs, odd_programs, process_programs})
     for (const auto& each : group())
       if (wanted == each.name) {
         each.run();

@@ -25,6 +25,7 @@ std::span<const program> event_programs();
 std::span<const program> memory_programs();
 std::span<const program> kernel_programs();
 std::span<const program> image_programs();
+std::span<const program> newer_programs();
 std::span<const program> odd_programs();
 std::span<const program> process_programs();
 
