@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/model.hpp"
+#include "api/print.hpp"
 #include "trace/call_filter.hpp"
 
 namespace zevent::model {
@@ -67,28 +68,31 @@ result<symptom> parse_slow_call(std::string_view call_text, std::string_view dur
   return slow_call{*call, *duration};
 }
 
-// By its name, or by its number where it has none.
-bool is_result(std::string_view name) {
-  if (name.starts_with("0x")) {
+// The name that a recording has for a result, which may be given by its number; nothing where there
+// is no such result.
+std::optional<std::string> name_of_result(std::string_view text) {
+  if (text.starts_with("0x")) {
     uint32_t number = 0;
     const auto [end, error] =
-        std::from_chars(name.data() + 2, name.data() + name.size(), number, 16);
-    return error == std::errc() && end == name.data() + name.size();
+        std::from_chars(text.data() + 2, text.data() + text.size(), number, 16);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return api::print_result(api::builtin_model(), number);
   }
   for (const auto& each : api::builtin_model().enumerations)
     if (each.name == "ze_result_t")
-      return std::any_of(each.values.begin(), each.values.end(),
-                         [&](const auto& value) { return value.short_name == name; });
-  return false;
+      for (const auto& value : each.values)
+        if (value.short_name == text) return std::string(text);
+  return std::nullopt;
 }
 
 result<symptom> parse_call_with_result(std::string_view call_text, std::string_view name) {
   const auto call = parse_call(call_text);
   if (!call) return tl::unexpected(call.error());
   if (name.starts_with(result_prefix)) name.remove_prefix(result_prefix.size());
-  if (!is_result(name))
+  auto known = name_of_result(name);
+  if (!known)
     return fail("'{}' is not the name of a result; write NOT_READY or ERROR_DEVICE_LOST", name);
-  return call_with_result{*call, std::string(name)};
+  return call_with_result{*call, std::move(*known)};
 }
 
 result<symptom> parse_crash(std::string_view text) {

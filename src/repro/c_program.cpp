@@ -56,12 +56,14 @@ class program_writer {
       calls_.emplace_back(trace, each, names, out_.data, out_.needs, compares, place);
       ++place.process;
       place.first_range += checked_cast<uint32_t>(each.book.host().all().size());
+      note_requirements(each.needs);
     }
   }
 
   result<c_program> run();
 
  private:
+  void note_requirements(const replay::requirements& own);
   result<void> outline();
   void find_phases();
   std::string name_of_calls(size_t thread) const;
@@ -128,6 +130,16 @@ result<c_program> program_writer::run() {
   for (const auto& each : seen_)
     out_.deviations.insert(out_.deviations.end(), each.deviations.begin(), each.deviations.end());
   return std::move(out_);
+}
+
+void program_writer::note_requirements(const replay::requirements& own) {
+  auto& all = out_.of_driver;
+  all.drivers = std::max(all.drivers, own.drivers);
+  all.devices = std::max(all.devices, own.devices);
+  all.queues.insert(own.queues.begin(), own.queues.end());
+  all.largest_allocation_bytes =
+      std::max(all.largest_allocation_bytes, own.largest_allocation_bytes);
+  all.by_name.insert(own.by_name.begin(), own.by_name.end());
 }
 
 result<void> program_writer::outline() {

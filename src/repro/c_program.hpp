@@ -37,6 +37,7 @@ struct c_program {
   std::vector<source_file> sources;
   data_files data;
   c_needs needs;
+  replay::requirements of_driver;  // the most that any process needs
   std::vector<replay::deviation> deviations;
   std::vector<symptom_call> symptom_calls;  // the first of them, if there are very many
   uint64_t calls = 0, statements = 0;

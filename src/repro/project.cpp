@@ -243,6 +243,14 @@ class readme_writer {
     line("- Level Zero headers of API {}.{} or later, and a loader that has as much",
          std::max(version >> 16, 1u), version & 0xffff);
     line("- a C99 compiler and make, or CMake");
+    const auto& driver = program_.of_driver;
+    if (driver.drivers > 1) line("- {} drivers", driver.drivers);
+    if (driver.devices > 1)
+      line("- {} devices, parts of devices included, as the program saw", driver.devices);
+    for (const auto& [ordinal, index] : driver.queues)
+      if (ordinal != 0 || index != 0) line("- queue {} of queue group {}", index, ordinal);
+    for (const auto& each : driver.by_name)
+      line("- `{}`, which it asks the driver for by this name", each);
   }
 
   void files() {
@@ -265,6 +273,7 @@ class readme_writer {
 // A folder is ours to write to when it is new, empty, or has a reproducer in it.
 result<void> prepare_folder(const fs::path& folder) {
   std::error_code error;
+  if (folder.empty()) return fail("the folder to write has no name");
   if (fs::exists(folder, error)) {
     if (!fs::is_directory(folder, error)) return fail("{} is not a folder", folder.string());
     if (!fs::is_empty(folder, error) && !fs::exists(folder / "repro.c", error))

@@ -289,6 +289,8 @@ result<target> target_of(CLI::App& app) {
   } catch (const CLI::ParseError& error) {
     return fail("{}", error.what());
   }
+  if (!app.remaining().empty() && app.remaining().front() == "--")
+    return fail("a trace is checked, or a program behind --, not both at a time");
   if (!app.remaining().empty())
     return fail("one trace is checked at a time: what is '{}'? A program stands behind --",
                 app.remaining().front());

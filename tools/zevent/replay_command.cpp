@@ -55,13 +55,16 @@ result<std::vector<uint32_t>> processes_of(const replay_options& options,
   return std::vector{*only};
 }
 
+// A driver that is only asked what it has gets this time, however short --timeout is.
+constexpr uint64_t shortest_answer_ns = 10'000'000'000;
+
 // What the driver has not got, each thing once.
 result<std::vector<std::string>> unmet_needs(std::span<const replay::program> programs,
                                              std::span<const replay::run_options> running) {
   std::vector<std::string> all;
   for (size_t i = 0; i < programs.size(); ++i) {
     const auto unmet = replay::unmet_needs(programs[i], running[i].driver, running[i].environment,
-                                           running[i].timeout_ns);
+                                           std::max(running[i].timeout_ns, shortest_answer_ns));
     if (!unmet) return tl::unexpected(unmet.error());
     for (const auto& each : *unmet)
       if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
@@ -122,7 +125,7 @@ int replay_under_chaos(const trace::trace_file& trace, const std::string& name,
 
 int replay(const replay_options& options) {
   const auto timeout_ns = trace::parse_duration_ns(options.timeout);
-  if (!timeout_ns)
+  if (!timeout_ns || *timeout_ns == 0)
     return complain("replay",
                     {fmt::format("'{}' is not a duration; write 500ms or 2s", options.timeout)},
                     exit_usage);
@@ -133,6 +136,7 @@ int replay(const replay_options& options) {
     if (std::holds_alternative<model::exit_status>(*wanted))
       return complain("replay", {model::says_nothing_of_exits}, exit_usage);
     if (!std::holds_alternative<model::no_symptom>(*wanted)) report.symptom = *wanted;
+    if (std::holds_alternative<model::memory_differs>(*wanted)) report.compare_memory = true;
   }
   const auto opened = trace::open_trace(options.trace);
   if (!opened) return complain("replay", opened.error(), exit_could_not_run);
@@ -232,7 +236,8 @@ action declare_replay(CLI::App& line) {
       ->check(CLI::IsMember({"recorded", "own"}))
       ->capture_default_str();
   line.add_option("--process", options->process,
-                  "that process alone, where several were recorded; all of them if not given");
+                  "that process alone, where several were recorded; all of them if not given")
+      ->check(is_whole_number());
   line.add_flag("--anyway", options->anyway, "also where something that is needed lacks");
   return [options] { return replay(*options); };
 }

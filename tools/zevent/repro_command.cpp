@@ -176,6 +176,10 @@ int verify(const repro_options& options, const trace::trace_file& trace,
            const std::vector<replay::call_selection>& selections, const model::symptom& symptom) {
   const auto files = launch::find_installation();
   if (!files) return complain("repro", files.error(), exit_could_not_run);
+  // A loader that does not find it only says that there is no device.
+  if (options.driver.find('/') != std::string::npos && !std::filesystem::exists(options.driver))
+    return complain("repro", {fmt::format("there is no driver {}", options.driver)},
+                    exit_could_not_run);
   repro::verification_options verifying;
   verifying.include_directory = ZEVENT_LEVEL_ZERO_INCLUDE;
   verifying.driver = options.driver;
@@ -271,7 +275,8 @@ action declare_repro(CLI::App& line) {
       "found in the recording if not given");
   line.add_option("--until", options->until, "leave out what comes after that call")
       ->check(is_whole_number());
-  line.add_option("--process", options->process, "that process alone, where several were recorded");
+  line.add_option("--process", options->process, "that process alone, where several were recorded")
+      ->check(is_whole_number());
   line.add_flag("--verify", options->verify,
                 "build it, run it, record it, and compare the symptom and the calls");
   line.add_option("--driver", options->driver,

@@ -1,8 +1,8 @@
 """What replay and repro say to somebody in a hurry.
 
-    impatient_user_test.py ZEVENT PROGRAM
+    impatient_user_test.py ZEVENT PROGRAM ASKS_DEVICES
 
-PROGRAM waits for an event. Expected: wrong words on the command line are named and end with status 2,
+PROGRAM waits for an event, ASKS_DEVICES asks for all devices. Expected: wrong words on the command line are named and end with status 2,
 what cannot be run with 125, each with one line that says why; a symptom is read the same way by check,
 replay and repro; nothing of the user's is overwritten; Ctrl-C leaves no process behind, and nothing
 leaves a temporary file.
@@ -28,11 +28,11 @@ class Trial:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run(self, words, status, *texts):
+    def output(self, words, status, *texts, environment=None):
         done = subprocess.run(
             [self.zevent, *words],
             cwd=self.folder,
-            env=self.environment,
+            env=environment or self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -41,8 +41,12 @@ class Trial:
         if done.returncode != status or any(each not in done.stdout for each in texts):
             print("$ zevent " + " ".join(words), done.stdout, sep="\n")
             sys.exit(f"status {done.returncode}; expected was {status} and {texts}")
-        if status in (USAGE, COULD_NOT_RUN) and len(done.stdout.splitlines()) != 1:
-            sys.exit(f"more than one line of complaint:\n{done.stdout}")
+        return done.stdout
+
+    def run(self, words, status, *texts, environment=None):
+        said = self.output(words, status, *texts, environment=environment)
+        if status in (USAGE, COULD_NOT_RUN) and len(said.splitlines()) != 1:
+            sys.exit(f"more than one line of complaint:\n{said}")
 
 
 def wrong_words(trial):
@@ -53,10 +57,12 @@ def wrong_words(trial):
         trial.run([verb, "--until", "-1", "t.zev"], USAGE, "'-1' is not a whole number")
         trial.run([verb, "--until", "last", "t.zev"], USAGE, "'last' is not a whole number")
         trial.run([verb, "--process", "5", "t.zev"], USAGE, "there is no process 5")
+        trial.run([verb, "--process", "one", "t.zev"], USAGE, "'one' is not a whole number")
         trial.run([verb, "nowhere.zev"], COULD_NOT_RUN, "No such file")
         trial.run([verb, "empty"], COULD_NOT_RUN, "not a zevent trace")
         trial.run([verb, "nothing"], COULD_NOT_RUN, "is a folder, and no recording")
     trial.run(["replay", "--timeout", "soon", "t.zev"], USAGE, "'soon' is not a duration")
+    trial.run(["replay", "--timeout", "0s", "t.zev"], USAGE, "'0s' is not a duration")
     trial.run(["replay", "--pace", "slow", "t.zev"], USAGE, "slow")
     trial.run(["replay", "--driver", "/nowhere.so", "t.zev"], COULD_NOT_RUN, "cannot load the driver")
     trial.run(["replay", "--driver", "libm.so.6", "t.zev"], COULD_NOT_RUN, "it has no zeInit")
@@ -91,6 +97,7 @@ def folders(trial):
     open(trial.path("mine/file"), "w").close()
     trial.run(["repro", "-o", "mine", "t.zev"], COULD_NOT_RUN, "has other things in it")
     trial.run(["repro", "-o", "empty", "t.zev"], COULD_NOT_RUN, "is not a folder")
+    trial.run(["repro", "-o", "", "t.zev"], COULD_NOT_RUN, "has no name")
     trial.run(["repro", "-o", "t.zev/sub", "t.zev"], COULD_NOT_RUN, "cannot make")
     trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
     trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
@@ -137,14 +144,43 @@ def interrupted(trial):
             time.sleep(0.01)
 
 
+def reproducer(trial):
+    # A call that is not made in a run that fails has no time in it.
+    shown = ["repro", "--verify", "--symptom", "zeEventHostSynchronize>1ns", "-o", "shown", "t.zev"]
+    trial.run(shown, 0, "verified: same symptom")
+    repeated = ["--", "shown/repro", "--repeat", "3"]
+    trial.run(["run", *repeated], 1, "shown in 3 of 3 runs", ", min ", ", median ", ", max ")
+    done = trial.output(["run", "--fault", "event-create-fails", *repeated], COULD_NOT_RUN)
+    if ", never made" not in done or "3 runs could not be run" not in done or "min" in done:
+        sys.exit(f"runs that failed:\n{done}")
+    nowhere = ["repro", "--verify", "--driver", "/nowhere.so", "--symptom", "none", "-o", "no", "t.zev"]
+    trial.output(nowhere, COULD_NOT_RUN, "there is no driver /nowhere.so")
+    missed = ["repro", "--verify", "--symptom", "zeEventHostSynchronize>1000s", "-o", "missed", "t.zev"]
+    trial.run(missed, 1, "not verified: the symptom was not shown")
+    with open(trial.path("shown/README.md")) as file:
+        if "devices, parts of devices included" in file.read():
+            sys.exit("the README.md asks for more devices than one")
+    many = dict(trial.environment, ZEVENT_DEVICES="3")
+    trial.run(["record", "--driver", "software", "-o", "many.zev", "--", trial.asks_devices], 0, environment=many)
+    trial.run(["repro", "--symptom", "none", "-o", "many", "many.zev"], 0)
+    with open(trial.path("many/README.md")) as file:
+        if "- 3 devices, parts of devices included" not in file.read():
+            sys.exit("the README.md does not say that it needs three devices")
+
+
+def memory(trial):
+    trial.run(["replay", "--symptom", "memory", "t.zev"], 0, "no memory was compared", "is not there")
+
+
 def main():
-    zevent, program = sys.argv[1:3]
+    zevent, program, asks_devices = sys.argv[1:4]
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(zevent, folder)
+        trial.asks_devices = asks_devices
         open(trial.path("empty"), "w").close()
         os.mkdir(trial.path("nothing"))
         trial.run(["record", "--driver", "software", "-o", "t.zev", "--", program], 0)
-        for part in (wrong_words, symptoms, folders, full_disk, interrupted):
+        for part in (wrong_words, symptoms, memory, folders, full_disk, interrupted, reproducer):
             part(trial)
         verified = ["repro", "--verify", "--symptom", "none", "-o", "verified", "t.zev"]
         trial.run(verified, 0, "verified: same calls")

@@ -65,6 +65,9 @@ def again(zevent, include, options, program, environment=None):
             bytes_wanted = wanted.partition("=")[2]
             if f"{bytes_wanted} bytes of memory have the recorded contents".lstrip() not in said:
                 sys.exit("no memory was compared, or another number of bytes")
+            said = run([zevent, "replay", "--symptom", "memory", trace], 0)
+            if "have the recorded contents" not in said or "memory is not there" not in said:
+                sys.exit("no memory was compared where it is the symptom")
         said = run(
             [zevent, "repro", "--verify", "--symptom", SYMPTOM, "-o", repro, trace],
             0,

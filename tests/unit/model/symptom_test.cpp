@@ -52,6 +52,13 @@ TEST(symptom, result_is_meant_with_or_without_its_prefix) {
   EXPECT_FALSE(shown_by("result=SUCCESS", slow_query));
 }
 
+TEST(symptom, result_is_meant_by_its_number_too) {
+  EXPECT_TRUE(shown_by("result=0x1", slow_query));
+  EXPECT_FALSE(shown_by("result=0x0", slow_query));
+  EXPECT_EQ(to_text(*parse_symptom("zeInit result=0x78000004")),
+            "zeInit result=ERROR_INVALID_ARGUMENT");
+}
+
 TEST(symptom, call_that_did_not_return_is_a_hang_and_nothing_else) {
   const call_facts hanging{7, "zeEventHostSynchronize", 0, false, ""};
   EXPECT_TRUE(shown_by("hang", hanging));
