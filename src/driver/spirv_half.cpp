@@ -3,6 +3,7 @@
 #include <spirv/unified1/OpenCL.std.h>
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 #include <utility>
 
@@ -61,6 +62,8 @@ class half_lowering {
       if (each.opcode == spv::OpFConvert && is_vector(each.type) &&
           (is_half(each.type) || is_half(type_of(each.operands[0])))) {
         convert(each.operands[0], type_of(each.operands[0]), each.type, each.result, out);
+      } else if (gives_through_pointer(each)) {
+        lower_to_parts(each, out);
       } else if (is_lowered(each)) {
         lower(each, out);
       } else {
@@ -111,6 +114,15 @@ class half_lowering {
     return has_half && !has_pointer;
   }
 
+  // Functions with a second result, which they store.
+  bool gives_through_pointer(const instruction& each) const {
+    if (each.opcode != spv::OpExtInst || !sets_.contains(each.operands[0])) return false;
+    const uint32_t function = each.operands[1];
+    const bool is_one = function == OpenCLLIB::Fract || function == OpenCLLIB::Modf ||
+                        function == OpenCLLIB::Sincos;
+    return is_one && is_half(each.type);
+  }
+
   // The single-precision type of as many components.
   id wide_type(id type) {
     const instruction& found = *index_.definition(type);
@@ -144,6 +156,98 @@ class half_lowering {
       out.push_back(make_instruction(spv::OpFConvert, component, converted, {out.back().result}));
     }
     out.push_back(make_instruction(spv::OpCompositeConstruct, type, result, std::move(parts)));
+  }
+
+  // Of one number in single precision.
+  struct two_results {
+    id returned, stored;
+  };
+
+  two_results compute_both(const instruction& call, id number, std::vector<instruction>& out) {
+    const id single = scope_.float_type(32);
+    const auto add = [&](spv::Op opcode, id type, std::vector<uint32_t> operands) {
+      out.push_back(make_instruction(opcode, type, module_.new_id(), std::move(operands)));
+      return out.back().result;
+    };
+    const auto apply = [&](uint32_t function, std::vector<uint32_t> arguments) {
+      instruction made = call;
+      made.type = single;
+      made.result = module_.new_id();
+      made.operands = {call.operands[0], function};
+      made.id_operands = {0};
+      for (const uint32_t each : arguments) {
+        made.id_operands.push_back(static_cast<uint16_t>(made.operands.size()));
+        made.operands.push_back(each);
+      }
+      out.push_back(std::move(made));
+      return out.back().result;
+    };
+    const auto constant = [&](float value) {
+      return scope_.constant(spv::OpConstant, single, {std::bit_cast<uint32_t>(value)}, false);
+    };
+    const uint32_t function = call.operands[1];
+    if (function == OpenCLLIB::Sincos) {
+      return {apply(OpenCLLIB::Sin, {number}), apply(OpenCLLIB::Cos, {number})};
+    }
+    const bool is_modf = function == OpenCLLIB::Modf;
+    const id whole = apply(is_modf ? OpenCLLIB::Trunc : OpenCLLIB::Floor, {number});
+    const id truth = scope_.type(spv::OpTypeBool, {});
+    const id rest = add(spv::OpFSub, single, {number, whole});
+    const id is_infinite = add(spv::OpIsInf, truth, {number});
+    const id zero = constant(0);
+    if (is_modf) {  // the rest has the number's sign
+      const id finite = add(spv::OpSelect, single, {is_infinite, zero, rest});
+      return {apply(OpenCLLIB::Copysign, {finite, number}), whole};
+    }
+    // What is nearly one stays less than one when it is rounded.
+    constexpr float largest_half_below_one = 0x1.ffcp-1F;
+    const id limit = constant(largest_half_below_one);
+    const id is_more = add(spv::OpFOrdGreaterThan, truth, {rest, limit});
+    const id less = add(spv::OpSelect, single, {is_more, limit, rest});
+    // Nothing and infinity leave nothing, with their sign.
+    const id is_zero = add(spv::OpFOrdEqual, truth, {number, zero});
+    const id is_special = add(spv::OpLogicalOr, truth, {is_zero, is_infinite});
+    const id nothing = apply(OpenCLLIB::Copysign, {zero, number});
+    return {add(spv::OpSelect, single, {is_special, nothing, less}), whole};
+  }
+
+  void lower_to_parts(const instruction& call, std::vector<instruction>& out) {
+    const id value = call.operands[2], pointer = call.operands[3];
+    const instruction& type = *index_.definition(call.type);
+    const bool is_single = type.opcode != spv::OpTypeVector;
+    const id half = is_single ? call.type : type.operands[0];
+    std::vector<uint32_t> returned, stored;
+    const auto narrow = [&](id number) {
+      out.push_back(make_instruction(spv::OpFConvert, half, module_.new_id(), {number}));
+      return out.back().result;
+    };
+    for (uint32_t i = 0; i < (is_single ? 1 : type.operands[1]); ++i) {
+      id part = value;
+      if (!is_single) {
+        instruction extract =
+            make_literal_instruction(spv::OpCompositeExtract, half, module_.new_id(), {value, i});
+        extract.id_operands = {0};
+        part = extract.result;
+        out.push_back(std::move(extract));
+      }
+      const id wide = module_.new_id();
+      out.push_back(make_instruction(spv::OpFConvert, scope_.float_type(32), wide, {part}));
+      const two_results both = compute_both(call, wide, out);
+      returned.push_back(narrow(both.returned));
+      stored.push_back(narrow(both.stored));
+    }
+    id second = stored.front();
+    if (is_single) {
+      out.push_back(
+          make_instruction(spv::OpCopyObject, call.type, call.result, {returned.front()}));
+    } else {
+      out.push_back(
+          make_instruction(spv::OpCompositeConstruct, call.type, call.result, std::move(returned)));
+      second = module_.new_id();
+      out.push_back(
+          make_instruction(spv::OpCompositeConstruct, call.type, second, std::move(stored)));
+    }
+    out.push_back(make_instruction(spv::OpStore, 0, 0, {pointer, second}));
   }
 
   void lower(instruction each, std::vector<instruction>& out) {

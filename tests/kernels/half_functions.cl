@@ -19,3 +19,19 @@ kernel void half_functions(global const half* in, global half* out) {
   const half4 four = clamp((half4)(x, -x, x + x, (half)0), (half4)((half)-1), (half4)((half)1));
   out[12 * n + i] = four.x + four.y + four.z + four.w;
 }
+
+// Those that give a second number through a pointer, to memory of each kind.
+kernel void half_pairs(global const half* in, global half* out, local half* scratch) {
+  const size_t i = get_global_id(0), n = get_global_size(0);
+  const half x = in[i];
+  half whole;
+  out[i] = fract(x, &whole);
+  out[n + i] = whole;
+  out[2 * n + i] = modf(x, out + 3 * n + i);
+  out[4 * n + i] = sincos(x, scratch + get_local_id(0));
+  out[5 * n + i] = scratch[get_local_id(0)];
+  half2 wholes;
+  const half2 rests = fract((half2)(x, x + x), &wholes);
+  out[6 * n + i] = rests.y;
+  out[7 * n + i] = wholes.y;
+}

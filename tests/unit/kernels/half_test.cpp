@@ -67,5 +67,50 @@ TEST_F(half_functions, are_those_of_floats_rounded) {
   }
 }
 
+TEST_F(half_functions, give_a_second_number_through_a_pointer) {
+  const auto kernel = kernel_of(module_of(half_functions_spv), "half_pairs");
+  constexpr uint32_t count = 64, results = 8;
+  auto* in = shared_memory<uint16_t>(count);
+  auto* out = shared_memory<uint16_t>(count * results);
+  for (uint32_t i = 0; i < count; ++i) in[i] = float_to_half((static_cast<float>(i) - 31.5f) / 4);
+  in[1] = float_to_half(NAN);
+  in[2] = float_to_half(INFINITY);
+  in[3] = float_to_half(-INFINITY);
+  in[4] = 0x8001;  // the greatest number less than zero
+  in[5] = 0x8000;
+  in[6] = float_to_half(-1);
+  set_all(kernel, in, out);
+  set_local(kernel, 2, count * sizeof(uint16_t));
+  run(kernel, count, 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    const float x = half_to_float(in[i]);
+    SCOPED_TRACE(x);
+    const auto result = [&](uint32_t column) { return half_to_float(out[column * count + i]); };
+    if (std::isnan(x)) {
+      for (uint32_t column = 0; column < results; ++column) {
+        EXPECT_TRUE(std::isnan(result(column))) << column;
+      }
+      continue;
+    }
+    const bool is_infinite = std::isinf(x);
+    const auto fraction = [&](float number) {
+      return is_infinite ? 0.0f : std::min(number - std::floor(number), 0x1.ffcp-1f);
+    };
+    EXPECT_EQ(result(0), fraction(x));
+    EXPECT_EQ(std::signbit(result(0)), (is_infinite || x == 0) && std::signbit(x));
+    EXPECT_EQ(result(1), std::floor(x));
+    float whole = 0;
+    EXPECT_EQ(result(2), std::modf(x, &whole));
+    EXPECT_EQ(std::signbit(result(2)), std::signbit(x));
+    EXPECT_EQ(result(3), whole);
+    if (!is_infinite) {
+      EXPECT_NEAR(result(4), std::sin(x), 1e-3f);
+      EXPECT_NEAR(result(5), std::cos(x), 1e-3f);
+    }
+    EXPECT_EQ(result(6), fraction(2 * x));
+    EXPECT_EQ(result(7), std::floor(2 * x));
+  }
+}
+
 }  // namespace
 }  // namespace zevent::driver::test
