@@ -2,9 +2,12 @@
 
 #include <level_zero/ze_api.h>
 
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "driver/pocl/opencl.hpp"
@@ -132,12 +135,22 @@ std::string read_source(const char* name) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// The first runs compile, load and start threads. PoCL compiles for the group size when a kernel is
+// first enqueued; the driver does so in the background, when a kernel has run for some time.
+void warm_up(const std::function<void()>& run_both) {
+  using clock = std::chrono::steady_clock;
+  for (const auto start = clock::now(); clock::now() - start < std::chrono::milliseconds(200);) {
+    run_both();
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  for (int i = 0; i < 3; ++i) run_both();
+}
+
 void compare_kernels(const char* what, int operations, our_kernel ours, pocl_kernel peer) {
-  // The first runs compile, load and start threads.
-  for (int i = 0; i < 3; ++i) {
+  warm_up([&] {
     ours.run();
     peer.run();
-  }
+  });
   const auto repeat = [operations](auto& kernel) {
     return [&kernel, operations] {
       for (int i = 0; i < operations; ++i) kernel.run();

@@ -32,12 +32,12 @@ void refer_to_image(argument_values& in, size_t index, device_image* given) {
 }  // namespace
 
 kernel::kernel(module& owner, module::executable executable, size_t index,
-               std::shared_ptr<const kernel_image> image)
+               std::shared_ptr<kernel_code> code)
     : module_(&owner),
       executable_(std::move(executable)),
       index_(index),
       signature_(executable_.code->signature().kernels[index]),
-      image_(std::move(image)),
+      code_(std::move(code)),
       arguments_(unset_arguments()),
       shape_(unset_shape()) {}
 
@@ -89,12 +89,12 @@ ze_result_t kernel::create(module& owner, const ze_kernel_desc_t& desc, kernel**
                                found->name, largest_sub_group_size));
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   }
-  auto image = executable.code->image(index);
-  if (!image) {
-    set_last_error(image.error().message);
+  auto code = executable.code->kernel(index);
+  if (!code) {
+    set_last_error(code.error().message);
     return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
   }
-  *out = new kernel(owner, std::move(executable), index, std::move(*image));
+  *out = new kernel(owner, std::move(executable), index, std::move(*code));
   return ZE_RESULT_SUCCESS;
 }
 
@@ -242,7 +242,7 @@ void kernel::describe(ze_kernel_properties_t& out) const {
   out.localMemSize =
       static_cast<uint32_t>(executable_.code->lowered_kernel(index_).local_block_bytes);
   out.privateMemSize = 0;
-  out.spillMemSize = image_->stack_frame_bytes();
+  out.spillMemSize = code_->for_all().stack_frame_bytes();
   const void* const identities[] = {this, module_.get()};
   std::memset(&out.uuid, 0, sizeof(out.uuid));
   std::memcpy(out.uuid.kid, &identities[0], sizeof(void*));
@@ -250,7 +250,7 @@ void kernel::describe(ze_kernel_properties_t& out) const {
 }
 
 kernel::launch kernel::assemble(argument_values arguments, launch_shape shape) const {
-  launch made = {.image = image_,
+  launch made = {.code = code_,
                  .variables = executable_.variables,
                  .arguments = std::move(arguments),
                  .shape = shape,

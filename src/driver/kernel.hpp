@@ -36,7 +36,7 @@ class kernel : public object_of<kernel, object_kind::kernel> {
 
   // What a launch as the kernel stands now consists of.
   struct launch {
-    std::shared_ptr<const kernel_image> image;
+    std::shared_ptr<kernel_code> code;
     std::shared_ptr<const module_variables> variables;  // kept; their table is an argument
     argument_values arguments;
     launch_shape shape;  // the group count is the append's
@@ -57,7 +57,7 @@ class kernel : public object_of<kernel, object_kind::kernel> {
 
  private:
   kernel(module& owner, module::executable executable, size_t index,
-         std::shared_ptr<const kernel_image> image);
+         std::shared_ptr<kernel_code> code);
 
   argument_values unset_arguments() const;
   launch_shape unset_shape() const;
@@ -70,7 +70,7 @@ class kernel : public object_of<kernel, object_kind::kernel> {
   const module::executable executable_;
   const size_t index_;
   const spirv::kernel_signature& signature_;  // of the executable's program
-  const std::shared_ptr<const kernel_image> image_;
+  const std::shared_ptr<kernel_code> code_;
 
   mutable std::mutex mutex_;  // guards all below
   argument_values arguments_;

@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +14,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "base/environment.hpp"
 
@@ -25,7 +30,7 @@ constexpr std::array inherited_variables = {"PATH", "HOME", "TMPDIR", "LD_LIBRAR
 result<fs::path> find_compiler() {
   if (const auto chosen = read_environment("ZEVENT_KERNEL_COMPILER")) return fs::path(*chosen);
   Dl_info self{};
-  if (dladdr(reinterpret_cast<void*>(&run_kernel_compiler), &self) == 0) {
+  if (dladdr(reinterpret_cast<void*>(&find_compiler), &self) == 0) {
     return fail("the driver does not know where it was loaded from");
   }
   std::error_code error;
@@ -58,12 +63,12 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return all;
 }
 
-class pipe_end {
+class descriptor {
  public:
-  explicit pipe_end(int descriptor) : descriptor_(descriptor) {}
-  ~pipe_end() { close(); }
-  pipe_end(const pipe_end&) = delete;
-  pipe_end& operator=(const pipe_end&) = delete;
+  explicit descriptor(int number) : descriptor_(number) {}
+  ~descriptor() { close(); }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
   int get() const { return descriptor_; }
   void close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
@@ -73,36 +78,77 @@ class pipe_end {
   int descriptor_;
 };
 
-int spawn(pid_t& child, const fs::path& program, std::vector<std::string> arguments, int output) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+// Everything that a process is started with.
+class process_start {
+ public:
+  // Its output goes to the descriptor; -1: nowhere.
+  process_start(std::vector<std::string> arguments, std::vector<std::string> environment,
+                int output)
+      : arguments_(std::move(arguments)), environment_(std::move(environment)) {
+    posix_spawn_file_actions_init(&files_);
+    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    if (output < 0) output = STDIN_FILENO;
+    posix_spawn_file_actions_adddup2(&files_, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files_, output, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
 
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_init(&attributes_);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~process_start() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&files_);
+  }
+  process_start(const process_start&) = delete;
+  process_start& operator=(const process_start&) = delete;
 
-  std::vector<std::string> environment = clean_environment();
-  const int error = posix_spawn(&child, program.c_str(), &files, &attributes,
-                                pointers(arguments).data(), pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error;
-}
+  // Returns an error number, or 0.
+  int as_child(pid_t& child) {
+    return posix_spawn(&child, arguments_[0].c_str(), &files_, &attributes_,
+                       argument_pointers_.data(), environment_pointers_.data());
+  }
 
-std::string read_all(int descriptor) {
+  // As the child of a process that is gone at once. That one shares this one's memory, and this
+  // thread stands still until it has ended; it gives no signal, and only who asks for such children
+  // (__WCLONE) can wait for it.
+  int apart(pid_t& process) {
+    constexpr size_t stack_bytes = 256 << 10;
+    const std::unique_ptr<char[]> stack(new char[stack_bytes]);
+    started_ = 0;
+    error_ = 0;
+    const auto start = [](void* argument) {
+      auto* self = static_cast<process_start*>(argument);
+      self->error_ = self->as_child(self->started_);
+      return 0;
+    };
+    const pid_t between = ::clone(start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, this);
+    if (between < 0) return errno;
+    while (::waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    }
+    process = started_;
+    return error_;
+  }
+
+ private:
+  std::vector<std::string> arguments_, environment_;
+  std::vector<char*> argument_pointers_ = pointers(arguments_);
+  std::vector<char*> environment_pointers_ = pointers(environment_);
+  posix_spawn_file_actions_t files_{};
+  posix_spawnattr_t attributes_{};
+  pid_t started_ = 0;
+  int error_ = 0;
+};
+
+std::string read_all(int source) {
   std::string text;
   std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    const ssize_t count = ::read(source, buffer.data(), buffer.size());
     if (count > 0) {
       text.append(buffer.data(), static_cast<size_t>(count));
     } else if (count == 0 || errno != EINTR) {
@@ -113,26 +159,49 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
-result<std::string> run_kernel_compiler(const fs::path& folder, const std::string& options,
-                                        const std::vector<std::string>& kernels) {
-  const auto program = find_compiler();
-  if (!program) return tl::unexpected(program.error());
+kernel_compiler::kernel_compiler(std::string options)
+    : options_(std::move(options)), program_(find_compiler()), environment_(clean_environment()) {}
+
+std::vector<std::string> kernel_compiler::arguments(const fs::path& folder,
+                                                    const std::vector<std::string>& kernels) const {
+  std::vector<std::string> all = {program_->string(), folder.string(), options_};
+  all.insert(all.end(), kernels.begin(), kernels.end());
+  return all;
+}
+
+result<std::string> kernel_compiler::run(const fs::path& folder,
+                                         const std::vector<std::string>& kernels) const {
+  if (!program_) return tl::unexpected(program_.error());
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return fail("the kernel compiler cannot be run: {}", std::strerror(errno));
   }
-  pipe_end input(ends[0]), output(ends[1]);
-  std::vector<std::string> arguments = {program->string(), folder.string(), options};
-  arguments.insert(arguments.end(), kernels.begin(), kernels.end());
+  descriptor input(ends[0]), output(ends[1]);
+  process_start start(arguments(folder, kernels), environment_, output.get());
   pid_t child = 0;
-  const int error = spawn(child, *program, std::move(arguments), output.get());
-  if (error != 0) return fail("{} cannot be run: {}", program->string(), std::strerror(error));
+  const int error = start.as_child(child);
+  if (error != 0) return fail("{} cannot be run: {}", program_->string(), std::strerror(error));
   output.close();
   // The end of its output is the end of the compiler and of all that it started.
   std::string text = read_all(input.get());
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   return text;
+}
+
+bool kernel_compiler::run_apart(const fs::path& folder, const std::string& kernel) const {
+  if (!program_) return false;
+  process_start start(arguments(folder, {kernel}), environment_, -1);
+  pid_t process = 0;
+  if (start.apart(process) != 0) return false;
+  // Should it have ended already and its number be another's, that one is waited for in vain; what
+  // the compiler has made is there all the same.
+  const descriptor watched(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (watched.get() < 0) return errno == ESRCH;
+  pollfd end = {watched.get(), POLLIN, 0};
+  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+  return true;
 }
 
 }  // namespace zevent::driver

@@ -246,7 +246,9 @@ uint32_t most_cooperative_groups() {
   return cooperative_groups;
 }
 
-bool run_launch(const kernel_image& image, const launch_shape& shape,
+namespace {
+
+bool run_groups(const kernel_image& image, const launch_shape& shape,
                 const argument_values& arguments, const launch_options& options) {
   const uint64_t count = shape.group_count[0] * shape.group_count[1] * shape.group_count[2];
   if (count == 0) return true;
@@ -288,6 +290,18 @@ bool run_launch(const kernel_image& image, const launch_shape& shape,
     } while (groups.take(first, last));
   });
   return true;
+}
+
+}  // namespace
+
+bool run_launch(kernel_code& code, const launch_shape& shape, const argument_values& arguments,
+                const launch_options& options) {
+  // What runs one work-item is made for a group of one, whatever the launch's group size is.
+  if (options.sub_group_size != 0) return run_groups(code.for_all(), shape, arguments, options);
+  const auto start = std::chrono::steady_clock::now();
+  const bool ran = run_groups(code.for_launch(shape), shape, arguments, options);
+  code.count_time(shape, std::chrono::steady_clock::now() - start);
+  return ran;
 }
 
 }  // namespace zevent::driver

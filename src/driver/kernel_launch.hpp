@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "driver/kernel_image.hpp"
+#include "driver/kernel_code.hpp"
 #include "driver/object.hpp"
 
 namespace zevent::driver {
@@ -50,12 +50,6 @@ class argument_values {
   std::vector<line> values_;
 };
 
-struct launch_shape {
-  std::array<uint64_t, 3> group_size{1, 1, 1};
-  std::array<uint64_t, 3> group_count{1, 1, 1};
-  std::array<uint64_t, 3> global_offset{};
-};
-
 struct launch_options {
   bool uses_printf = false;
   bool flushes_denormals = false;
@@ -69,8 +63,8 @@ struct launch_options {
 //
 // False where a cooperative launch cannot have as many threads as it has groups, or there is no
 // memory for the stacks of work-items.
-bool run_launch(const kernel_image& image, const launch_shape& shape,
-                const argument_values& arguments, const launch_options& options);
+bool run_launch(kernel_code& code, const launch_shape& shape, const argument_values& arguments,
+                const launch_options& options);
 
 // The most groups that a cooperative launch may have.
 uint32_t most_cooperative_groups();

@@ -21,7 +21,7 @@ class launch_command final : public command {
   ze_result_t run() override { return run(launch_, launch_.shape); }
 
   static ze_result_t run(const kernel::launch& launch, const launch_shape& shape) {
-    return run_launch(*launch.image, shape, launch.arguments, launch.options)
+    return run_launch(*launch.code, shape, launch.arguments, launch.options)
                ? ZE_RESULT_SUCCESS
                : ZE_RESULT_ERROR_DEVICE_LOST;
   }

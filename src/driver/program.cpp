@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "driver/kernel_compiler.hpp"
-
 namespace zevent::driver {
 namespace {
 
@@ -22,12 +20,12 @@ std::string_view as_text(const std::vector<uint32_t>& words) {
 }  // namespace
 
 program::program(spirv::module_signature signature, spirv::lowered_module lowered,
-                 program_store store, std::string options)
+                 program_store store, kernel_compiler compiler)
     : signature_(std::move(signature)),
       lowered_(std::move(lowered)),
-      compiler_options_(std::move(options)),
       store_(std::move(store)),
-      images_(signature_.kernels.size()),
+      compiler_(std::move(compiler)),
+      kernels_(signature_.kernels.size()),
       functions_(lowered_.functions.size()) {}
 
 result<std::shared_ptr<program>> program::build(const spirv::binary& module,
@@ -40,13 +38,13 @@ result<std::shared_ptr<program>> program::build(const spirv::binary& module,
                                                   as_text(lowered->words)};
   auto store = program_store::open(inputs);
   if (!store) return tl::unexpected(store.error());
-  std::shared_ptr<program> built(
-      new program(std::move(*signature), std::move(*lowered), std::move(*store), compiler_options));
+  std::shared_ptr<program> built(new program(std::move(*signature), std::move(*lowered),
+                                             std::move(*store), kernel_compiler(compiler_options)));
 
-  if (built->images_.empty()) return built;
+  if (built->kernels_.empty()) return built;
   std::vector<compiled_kernel> kernels;
-  if (built->images_.size() <= few_kernels) {
-    for (size_t i = 0; i < built->images_.size(); ++i) kernels.push_back(built->describe(i));
+  if (built->kernels_.size() <= few_kernels) {
+    for (size_t i = 0; i < built->kernels_.size(); ++i) kernels.push_back(built->describe(i));
   }
   const std::lock_guard lock(built->mutex_);
   auto said = built->compile(kernels);
@@ -85,28 +83,36 @@ program::compiled_kernel program::describe(size_t kernel) const {
 // Makes what is missing of the program itself and of the given kernels, and returns what the
 // compiler said. The caller holds mutex_.
 result<std::string> program::compile(const std::vector<compiled_kernel>& kernels) {
-  const program_store::making making(store_);
   std::vector<std::string> missing, made;
-  for (const compiled_kernel& each : kernels) {
-    if (store_.find_image(each.name)) continue;
-    missing.push_back(fmt::format("{}:{}", each.name, each.arguments));
-    made.push_back(each.name);
-  }
-  if (store_.has("program") && missing.empty()) return store_.read("log");
+  const auto is_complete = [&] {
+    missing.clear();
+    made.clear();
+    for (const compiled_kernel& each : kernels) {
+      if (store_.find_image(each.name)) continue;
+      missing.push_back(fmt::format("{}:{}", each.name, each.arguments));
+      made.push_back(each.name);
+    }
+    return store_.has("program") && missing.empty();
+  };
+  // Who finds everything there does not wait for others who make what is not asked for here.
+  if (is_complete()) return store_.read("log");
+  const program_store::making making(store_);
+  if (is_complete()) return store_.read("log");
   if (!store_.has("module.spv")) {
     const auto written = store_.write("module.spv", as_text(lowered_.words));
     if (!written) return tl::unexpected(written.error());
   }
-  auto said = run_kernel_compiler(store_.folder(), compiler_options_, missing);
+  auto said = compiler_.run(store_.folder(), missing);
   if (!said) return said;
   bool complete = store_.has("program");
+  // First, so that who finds the kernels finds it, too.
+  if (complete) static_cast<void>(store_.write("log", *said));
   for (const std::string& each : made) {
     complete = store_.keep_image(each).has_value() && complete;
   }
   if (!complete) {
     return fail("{}", said->empty() ? "the kernel compiler ended without a word\n" : *said);
   }
-  static_cast<void>(store_.write("log", *said));
   return said;
 }
 
@@ -122,14 +128,42 @@ result<std::shared_ptr<const kernel_image>> program::load(const compiled_kernel&
   return kernel_image::load(*file, kernel.name);
 }
 
-result<std::shared_ptr<const kernel_image>> program::image(size_t kernel) {
+result<std::shared_ptr<kernel_code>> program::kernel(size_t index) {
   const std::lock_guard lock(mutex_);
-  if (images_[kernel] == nullptr) {
-    auto loaded = load(describe(kernel));
-    if (!loaded) return loaded;
-    images_[kernel] = std::move(*loaded);
+  if (kernels_[index] == nullptr) {
+    compiled_kernel described = describe(index);
+    auto loaded = load(described);
+    if (!loaded) return tl::unexpected(loaded.error());
+    // A kernel that nothing but a launch in flight knows any more is not worth the trouble.
+    kernels_[index] = std::make_shared<kernel_code>(
+        std::move(*loaded),
+        [owner = weak_from_this(), described = std::move(described)](
+            const std::array<uint64_t, 3>& size) -> std::shared_ptr<const kernel_image> {
+          const auto self = owner.lock();
+          return self != nullptr ? self->specialise(described, size) : nullptr;
+        });
   }
-  return images_[kernel];
+  return kernels_[index];
+}
+
+std::shared_ptr<const kernel_image> program::specialise(
+    const compiled_kernel& kernel, const std::array<uint64_t, 3>& group_size) const {
+  const std::string name =
+      fmt::format("{}@{}x{}x{}", kernel.name, group_size[0], group_size[1], group_size[2]);
+  auto file = store_.find_image(name);
+  if (!file) {
+    const program_store::making making(store_);
+    file = store_.find_image(name);
+    // A compiler goes on when the program that has started it ends.
+    if (!file) file = store_.keep_image(name);
+    if (!file &&
+        compiler_.run_apart(store_.folder(), fmt::format("{}:{}", name, kernel.arguments))) {
+      file = store_.keep_image(name);
+    }
+  }
+  if (!file) return nullptr;
+  auto loaded = kernel_image::load(*file, kernel.name);
+  return loaded ? std::move(*loaded) : nullptr;
 }
 
 result<void*> program::function_address(std::string_view name) {

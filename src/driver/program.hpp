@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/kernel_image.hpp"
+#include "driver/kernel_code.hpp"
+#include "driver/kernel_compiler.hpp"
 #include "driver/program_store.hpp"
 #include "driver/spirv_lower.hpp"
 
@@ -13,7 +14,7 @@ namespace zevent::driver {
 
 // A program: SPIR-V that has been turned into something that can run. It knows nothing of modules,
 // kernels and handles of the API, which stand on it.
-class program {
+class program : public std::enable_shared_from_this<program> {
  public:
   // Compiles, or finds what was compiled before. A failure's message is the build log; so is the
   // text of a success, where the compiler had something to say (`log`).
@@ -29,7 +30,7 @@ class program {
 
   // The machine code of a kernel. Small programs are compiled as a whole; of large ones each kernel
   // when it is first wanted.
-  result<std::shared_ptr<const kernel_image>> image(size_t kernel);
+  result<std::shared_ptr<kernel_code>> kernel(size_t index);
 
   // Where the machine code of an exported function is, as far as kernels can call it there; null
   // when there is none of that name.
@@ -40,7 +41,7 @@ class program {
 
  private:
   program(spirv::module_signature signature, spirv::lowered_module lowered, program_store store,
-          std::string options);
+          kernel_compiler compiler);
 
   // A kernel by the name and the arguments that the compiler knows it by.
   struct compiled_kernel {
@@ -50,16 +51,19 @@ class program {
   compiled_kernel describe(size_t kernel) const;
 
   result<std::string> compile(const std::vector<compiled_kernel>& kernels);
+  // Machine code of a kernel for groups of one size and launches without a global offset.
+  std::shared_ptr<const kernel_image> specialise(const compiled_kernel& kernel,
+                                                 const std::array<uint64_t, 3>& group_size) const;
   result<std::shared_ptr<const kernel_image>> load(const compiled_kernel& kernel);
 
   const spirv::module_signature signature_;
   const spirv::lowered_module lowered_;
-  const std::string compiler_options_;
+  const program_store store_;
+  const kernel_compiler compiler_;
   std::string log_;
 
-  std::mutex mutex_;  // guards all below
-  program_store store_;
-  std::vector<std::shared_ptr<const kernel_image>> images_;     // by kernel; null: not loaded yet
+  std::mutex mutex_;                                            // guards all below
+  std::vector<std::shared_ptr<kernel_code>> kernels_;           // null: not loaded yet
   std::vector<std::shared_ptr<const kernel_image>> functions_;  // likewise, by function
 };
 

@@ -190,7 +190,10 @@ program_store::making::making(const program_store& store) {
 }
 
 program_store::making::~making() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ < 0) return;
+  // Not by closing alone: a child that was forked meanwhile has the file open, too.
+  ::flock(descriptor_, LOCK_UN);
+  ::close(descriptor_);
 }
 
 }  // namespace zevent::driver

@@ -1,22 +1,27 @@
 // zevent-kernelc: compiles the kernels of a SPIR-V module to machine code with PoCL.
 //
-//   zevent-kernelc DIRECTORY OPTIONS [KERNEL:ARGUMENTS]...
+//   zevent-kernelc DIRECTORY OPTIONS [KERNEL[@XxYxZ]:ARGUMENTS]...
 //
 // DIRECTORY holds module.spv. Made there: program (an empty file: the module has been built),
 // KERNEL.so for each kernel, and files that make the next call quicker. OPTIONS are those of
 // clBuildProgram. ARGUMENTS is one letter an argument: p pointer, l local pointer, v12 a value of
 // 12 bytes. What goes wrong is said on stderr.
 //
+// KERNEL@XxYxZ.so serves only groups of that size, in launches without a global offset. It is made
+// while the program runs that it is for, which goes first.
+//
 // The driver runs this as a process of its own because LLVM and PoCL end the process when a module
 // is beyond them, start processes themselves, and are not to be mixed with what else a program has
 // loaded, which may be another OpenCL.
 
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -35,7 +40,9 @@ using zevent::fail;
 using zevent::result;
 
 constexpr const char* translator = "llvm-spirv-15";
-constexpr rlim_t most_cpu_seconds = 600;  // of the compiler, in case it never ends
+constexpr const char* every_group_size = "0-0-0";  // as PoCL names it
+constexpr size_t many_groups = size_t{1} << 20;    // along one axis
+constexpr rlim_t most_cpu_seconds = 600;           // of the compiler, in case it never ends
 
 result<void> run(std::vector<std::string> command) {
   std::vector<char*> arguments;
@@ -102,7 +109,10 @@ class compiler {
   }
 
   // Enqueues the kernel behind an event that never comes: it is compiled, not run.
-  result<void> compile(const std::string& name, std::string_view arguments) {
+  result<void> compile(const std::string& kernel_and_size, std::string_view arguments) {
+    const size_t at = kernel_and_size.find('@');
+    const std::string name = kernel_and_size.substr(0, at);
+    const bool is_special = at != std::string::npos;
     cl_int error = 0;
     const cl_kernel kernel = cl_.clCreateKernel(program_, name.c_str(), &error);
     if (error != CL_SUCCESS) return fail("PoCL has no kernel {} (error {})", name, error);
@@ -111,12 +121,23 @@ class compiler {
     cl_.clGetKernelWorkGroupInfo(kernel, platform_.device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
                                  sizeof(size), size.data(), nullptr);
     for (size_t& each : size) each = std::max<size_t>(each, 1);
+    if (is_special && std::sscanf(kernel_and_size.c_str() + at, "@%zux%zux%zu", &size[0], &size[1],
+                                  &size[2]) != 3) {
+      return fail("{} names no group size", kernel_and_size);
+    }
+    // PoCL either makes a function for all group sizes or one for this launch's. In the latter it
+    // takes a small launch for a promise that all will be small.
+    setenv("POCL_WORK_GROUP_SPECIALIZATION", is_special ? "1" : "0", 1);
+    std::array<size_t, 3> items = size;
+    if (is_special) items[0] *= many_groups;
     const cl_event never = cl_.clCreateUserEvent(context_, &error);
     cl_event enqueued = nullptr;
-    error = cl_.clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, size.data(), size.data(), 1,
+    error = cl_.clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, items.data(), size.data(), 1,
                                        &never, &enqueued);
     if (error != CL_SUCCESS) return fail("PoCL cannot compile {} (error {})", name, error);
-    return take_machine_code(name);
+    return take_machine_code(
+        name + ".so", kernel_and_size + ".so",
+        is_special ? fmt::format("{}-{}-{}-goffs0", size[0], size[1], size[2]) : every_group_size);
   }
 
  private:
@@ -153,14 +174,16 @@ class compiler {
     return {};
   }
 
-  // PoCL leaves the machine code in its cache.
-  result<void> take_machine_code(const std::string& name) {
+  // PoCL leaves the machine code in its cache, in a folder that is named for what it is made for.
+  result<void> take_machine_code(const std::string& file, const std::string& kept_as,
+                                 const std::string& made_for) {
     for (const auto& entry : fs::recursive_directory_iterator(directory_ / "pocl")) {
-      if (entry.path().filename() != name + ".so") continue;
-      fs::rename(entry.path(), directory_ / (name + ".so"));
+      if (entry.path().filename() != file) continue;
+      if (entry.path().parent_path().filename() != made_for) continue;
+      fs::rename(entry.path(), directory_ / kept_as);
       return {};
     }
-    return fail("PoCL left no machine code for {}", name);
+    return fail("PoCL left no machine code as {}", kept_as);
   }
 
   const fs::path directory_;
@@ -178,12 +201,18 @@ void prepare_process(const fs::path& directory) {
   setrlimit(RLIMIT_CORE, &no_core);
   setenv("POCL_CACHE_DIR", (directory / "pocl").c_str(), 1);
   setenv("POCL_DEVICES", "basic", 1);
-  // One work-group function for all group sizes.
-  setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 1);
+}
+
+// To the program that is running, should that have been given the processors for itself.
+void give_way() {
+  const sched_param ordinary{};
+  sched_setscheduler(0, SCHED_OTHER, &ordinary);
 }
 
 result<void> compile_all(const fs::path& directory, const char* options,
                          const std::vector<std::string>& kernels) {
+  const auto is_special = [](const std::string& each) { return each.find('@') != each.npos; };
+  if (std::any_of(kernels.begin(), kernels.end(), is_special)) give_way();
   if (auto status = translate(directory); !status) return status;
   const auto platform = zevent::pocl::load_platform();
   if (!platform) return tl::unexpected(platform.error());

@@ -4,10 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/temporary_folder.hpp"
 #include "kernel_fixture.hpp"
@@ -525,6 +527,40 @@ TEST_F(modules, are_compiled_without_what_the_application_has_open_or_in_its_env
   EXPECT_EQ(outcome.log.find("ZEVENT_"), std::string::npos) << outcome.log;
   EXPECT_NE(outcome.log.find("PATH="), std::string::npos) << outcome.log;
   EXPECT_EQ(outcome.log.find("error: 0\n1\n2\n"), 0U) << outcome.log;
+}
+
+TEST_F(modules, are_compiled_by_others_though_a_program_forked_while_it_compiled) {
+  const temporary_folder folder;
+  const scoped_cache use(folder.path() / "cache");
+  // A compiler that says that it has begun, and goes on when it is told to.
+  const fs::path slow = folder.path() / "compiler";
+  const fs::path begun = folder.path() / "begun", go_on = folder.path() / "go_on";
+  std::ofstream(slow) << "#!/bin/sh\n: > " << begun.string() << "\nwhile ! [ -e " << go_on.string()
+                      << " ]; do sleep 0.01; done\n";
+  chmod(slow.c_str(), 0700);
+  setenv("ZEVENT_KERNEL_COMPILER", slow.c_str(), 1);
+  std::thread compiling([&] {
+    EXPECT_EQ(build(spirv_desc(vector_add_spv)).result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  });
+  while (!fs::exists(begun)) std::this_thread::yield();
+  // The child has everything open that the program has, for as long as it lives.
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[1]);
+    char nothing = 0;
+    while (read(ends[0], &nothing, 1) > 0) {
+    }
+    _exit(0);
+  }
+  close(ends[0]);
+  std::ofstream(go_on) << "";
+  compiling.join();
+  unsetenv("ZEVENT_KERNEL_COMPILER");
+  expect_adds(module_of(vector_add_spv));
+  close(ends[1]);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 TEST_F(modules, are_compiled_and_run_in_the_child_of_a_fork) {
