@@ -167,6 +167,7 @@ ze_result_t zeCommandListAppendHostFunction(ze_command_list_handle_t hCommandLis
                                             ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
                                             ze_event_handle_t* phWaitEvents) {
   return with<command_list>(hCommandList, [&](command_list& list) {
+    if (pfnHostFunction == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     return list.append(make_host_function(pfnHostFunction, pUserData),
                        {hSignalEvent, numWaitEvents, phWaitEvents});
   });

@@ -151,7 +151,8 @@ ze_result_t kernel::put_argument(argument_values& into, uint32_t index, size_t s
     case spirv::argument_kind::sampler:
       return put_object(into, index, size_bytes, value);
     case spirv::argument_kind::local_pointer:
-      into.set_local_size(index, size_bytes);
+      // However much too large, a launch is refused; and the sum of all must not wrap around.
+      into.set_local_size(index, std::min<size_t>(size_bytes, largest_local_memory_bytes + 1));
       return ZE_RESULT_SUCCESS;
     case spirv::argument_kind::pointer:
       if (value == nullptr) size_bytes = sizeof(void*);  // a null pointer, whatever its size
@@ -194,6 +195,7 @@ ze_result_t kernel::put_object(argument_values& into, uint32_t index, size_t siz
 }
 
 ze_result_t kernel::set_arguments(void** values) {
+  if (values == nullptr && !signature_.arguments.empty()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const std::lock_guard lock(mutex_);
   for (uint32_t i = 0; i < signature_.arguments.size(); ++i) {
     const spirv::kernel_argument& argument = signature_.arguments[i];

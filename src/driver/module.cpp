@@ -15,6 +15,16 @@ struct module_input {
   const ze_module_constants_t* constants;
 };
 
+bool has_null(const module_input& input) {
+  if (input.bytes.data() == nullptr) return true;
+  const ze_module_constants_t* constants = input.constants;
+  if (constants == nullptr || constants->numConstants == 0) return false;
+  if (constants->pConstantIds == nullptr || constants->pConstantValues == nullptr) return true;
+  const void* const* values = constants->pConstantValues;
+  return std::find(values, values + constants->numConstants, nullptr) !=
+         values + constants->numConstants;
+}
+
 // SPIR-V from anywhere, checked and specialised.
 result<spirv::binary> read_spirv(const module_input& input, std::string& log) {
   auto parsed = spirv::binary::parse(input.bytes);
@@ -110,6 +120,9 @@ ze_result_t module::create(context& owner, device& target, const ze_module_desc_
     inputs.push_back({bytes, desc.format == ZE_MODULE_FORMAT_IL_SPIRV ? desc.pConstants : nullptr});
   }
 
+  if (std::any_of(inputs.begin(), inputs.end(), has_null)) {
+    return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+  }
   program_flags parsed_flags = parse_program_flags(flags);
   log += parsed_flags.warnings;
   auto spirv = read_and_link(inputs, log);

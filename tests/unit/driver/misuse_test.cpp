@@ -273,6 +273,12 @@ TEST_F(misuse, null_handles_and_pointers_are_told_apart) {
       ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
+TEST_F(misuse, a_host_function_that_is_none_is_refused) {
+  EXPECT_EQ(zeCommandListAppendHostFunction(in_order_list(), nullptr, nullptr, nullptr, nullptr, 0,
+                                            nullptr),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(misuse, a_handle_of_another_kind_is_refused) {
   EXPECT_EQ(zeEventQueryStatus(reinterpret_cast<ze_event_handle_t>(device_)),
             ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -141,10 +141,18 @@ TEST_F(kernel_arguments, more_local_memory_than_there_is_is_refused_when_launche
   auto* out = shared_memory<uint64_t>(4);
   const auto kernel = kernel_of(module_of(arguments_spv), "many_locals");
   set(kernel, 3, out);
-  set_local(kernel, 0, size_t{compute.maxSharedLocalMemory} + 1);
   ASSERT_EQ(zeKernelSetGroupSize(kernel, 1, 1, 1), ZE_RESULT_SUCCESS);
   const ze_group_count_t one = {1, 1, 1};
-  EXPECT_EQ(zeCommandListAppendLaunchKernel(regular_list(), kernel, &one, nullptr, 0, nullptr),
+  const auto list = regular_list();
+  const size_t just_too_much = size_t{compute.maxSharedLocalMemory} + 1;
+  for (const size_t bytes : {just_too_much, SIZE_MAX - 100, SIZE_MAX, SIZE_MAX / 2 + 1}) {
+    set_local(kernel, 0, bytes);
+    EXPECT_EQ(zeCommandListAppendLaunchKernel(list, kernel, &one, nullptr, 0, nullptr),
+              ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)
+        << bytes;
+  }
+  set_local(kernel, 1, SIZE_MAX / 2 + 1);  // twice that is nothing, in 64 bits
+  EXPECT_EQ(zeCommandListAppendLaunchKernel(list, kernel, &one, nullptr, 0, nullptr),
             ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
 }
 

@@ -266,6 +266,10 @@ TEST_F(launching, arguments_can_come_with_the_launch) {
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
   EXPECT_EQ(out[0], 96);
   EXPECT_EQ(out[1], 96);
+  EXPECT_EQ(zeCommandListAppendLaunchKernelWithArguments(list, kernel, {groups, 1, 1}, {size, 1, 1},
+                                                         nullptr, nullptr, nullptr, 0, nullptr),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT)
+      << "a kernel with arguments, and none given";
 }
 
 TEST_F(launching, groups_of_a_cooperative_launch_can_wait_for_one_another) {

@@ -119,6 +119,15 @@ TEST_F(modules, take_values_for_specialisation_constants) {
   const void* pointers[] = {&large, &small, &unknown, &flag};
   const ze_module_constants_t constants = {4, ids, pointers};
   EXPECT_EQ(values(&constants), (std::vector<uint64_t>{7, large, 0, large + 7}));
+
+  const void* missing[] = {&large, nullptr};
+  for (const ze_module_constants_t& bad :
+       {ze_module_constants_t{2, nullptr, pointers}, ze_module_constants_t{2, ids, nullptr},
+        ze_module_constants_t{2, ids, missing}}) {
+    ze_module_desc_t desc = spirv_desc(spec_constants_spv);
+    desc.pConstants = &bad;
+    EXPECT_EQ(build(desc).result, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+  }
 }
 
 TEST_F(modules, have_variables_that_kernels_and_the_host_share) {
