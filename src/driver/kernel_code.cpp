@@ -1,5 +1,6 @@
 #include "driver/kernel_code.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "driver/background_work.hpp"
@@ -23,6 +24,15 @@ uint64_t variant_for(const launch_shape& shape) {
   return x | y << size_bits | z << (2 * size_bits);
 }
 
+double items_of(const launch_shape& shape) {
+  double items = 1;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    items *= static_cast<double>(shape.group_size[axis]);
+    items *= static_cast<double>(shape.group_count[axis]);
+  }
+  return items;
+}
+
 }  // namespace
 
 kernel_code::kernel_code(std::shared_ptr<const kernel_image> for_all, image_maker make_for_size)
@@ -41,7 +51,20 @@ const kernel_image& kernel_code::for_launch(const launch_shape& shape) const {
   return *for_all_;
 }
 
-void kernel_code::count_time(const launch_shape& shape, std::chrono::nanoseconds spent) {
+std::chrono::nanoseconds kernel_code::expected_time(const launch_shape& shape) const {
+  constexpr double longest_ns = 1e18;
+  const double ns = items_of(shape) * ns_per_item_.load(std::memory_order_relaxed);
+  return std::chrono::nanoseconds(static_cast<int64_t>(std::min(ns, longest_ns)));
+}
+
+void kernel_code::count_time(const launch_shape& shape, std::chrono::nanoseconds spent,
+                             bool runs_groups) {
+  ns_per_item_.store(static_cast<float>(static_cast<double>(spent.count()) / items_of(shape)),
+                     std::memory_order_relaxed);
+  if (runs_groups) count_for_variant(shape, spent);
+}
+
+void kernel_code::count_for_variant(const launch_shape& shape, std::chrono::nanoseconds spent) {
   const uint64_t wanted = variant_for(shape);
   if (wanted == 0) return;
   for (variant& each : variants_) {

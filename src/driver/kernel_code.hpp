@@ -35,8 +35,12 @@ class kernel_code : public std::enable_shared_from_this<kernel_code> {
   const kernel_image& for_all() const { return *for_all_; }
   // The best that there is for such a launch.
   const kernel_image& for_launch(const launch_shape& shape) const;
-  // To be told how long a launch took.
-  void count_time(const launch_shape& shape, std::chrono::nanoseconds spent);
+  // How long such a launch will take one thread, if every work-item takes as long as those of the
+  // last launch did. 0: there was none.
+  std::chrono::nanoseconds expected_time(const launch_shape& shape) const;
+  // To be told how long a launch took, all threads together. A kernel that runs one work-item at a
+  // time gets no function for a group size.
+  void count_time(const launch_shape& shape, std::chrono::nanoseconds spent, bool runs_groups);
 
  private:
   struct variant {
@@ -49,11 +53,13 @@ class kernel_code : public std::enable_shared_from_this<kernel_code> {
     std::shared_ptr<const kernel_image> kept;  // what `image` points to; for the destructor only
   };
 
+  void count_for_variant(const launch_shape& shape, std::chrono::nanoseconds spent);
   void make(variant& wanted, const std::array<uint64_t, 3>& group_size);
 
   const std::shared_ptr<const kernel_image> for_all_;
   const image_maker make_for_size_;
-  std::array<variant, 8> variants_;  // those in use first
+  std::atomic<float> ns_per_item_{0};  // relaxed: an estimate
+  std::array<variant, 8> variants_;    // those in use first
 };
 
 }  // namespace zevent::driver

@@ -18,8 +18,10 @@
 namespace zevent::driver {
 namespace {
 
+using clock = std::chrono::steady_clock;
+
 // A launch that has not finished after `alone_for` is worth the trouble of waking other threads, if
-// what is left will take at least that long again.
+// what is left will take at least that long again. One that is known to be like that need not wait.
 constexpr auto alone_for = std::chrono::microseconds(30);
 
 constexpr uint32_t cooperative_groups = 64;  // each is a thread
@@ -170,7 +172,6 @@ class shared_groups {
 
 // Runs groups on this thread until they are done or a helping hand would pay. Returns how many ran.
 uint64_t run_alone(group_runner& runner, uint64_t count) {
-  using clock = std::chrono::steady_clock;
   const auto start = clock::now();
   uint64_t done = 0;
   uint64_t portion = 1;
@@ -248,12 +249,30 @@ uint32_t most_cooperative_groups() {
 
 namespace {
 
+// Adds the time until the end of the scope.
+class stop_watch {
+ public:
+  explicit stop_watch(std::atomic<int64_t>& total_ns) : total_ns_(total_ns) {}
+  ~stop_watch() {
+    const std::chrono::nanoseconds spent = clock::now() - start_;
+    // Relaxed: the team's hand-over orders it.
+    total_ns_.fetch_add(spent.count(), std::memory_order_relaxed);
+  }
+  stop_watch(const stop_watch&) = delete;
+  stop_watch& operator=(const stop_watch&) = delete;
+
+ private:
+  std::atomic<int64_t>& total_ns_;
+  const clock::time_point start_ = clock::now();
+};
+
 bool run_groups(const kernel_image& image, const launch_shape& shape,
-                const argument_values& arguments, const launch_options& options) {
+                const argument_values& arguments, const launch_options& options,
+                std::chrono::nanoseconds expected, std::atomic<int64_t>& spent_ns) {
   const uint64_t count = shape.group_count[0] * shape.group_count[1] * shape.group_count[2];
-  if (count == 0) return true;
   if (options.is_cooperative && count > 1) {
     shared_groups groups(0, count, 1);
+    const stop_watch watch(spent_ns);
     std::atomic<bool> is_complete{true};  // relaxed: the end of the threads orders it
     const bool ran = run_together(count, [&] {
       if (!prepare_thread(image, shape, options)) {
@@ -269,7 +288,8 @@ bool run_groups(const kernel_image& image, const launch_shape& shape,
   if (!prepare_thread(image, shape, options)) return false;
   kernel_team& team = kernel_team::instance();
   uint64_t done = 0;
-  {
+  if (team.helper_count() == 0 || count == 1 || expected < 2 * alone_for) {
+    const stop_watch watch(spent_ns);
     group_runner runner(image, shape, arguments, options);
     if (team.helper_count() == 0) {
       runner.run(0, count);
@@ -284,6 +304,7 @@ bool run_groups(const kernel_image& image, const launch_shape& shape,
   team.run_helped([&] {
     uint64_t first = 0, last = 0;
     if (!prepare_thread(image, shape, options) || !groups.take(first, last)) return;
+    const stop_watch watch(spent_ns);
     group_runner runner(image, shape, arguments, options);
     do {
       runner.run(first, last);
@@ -296,11 +317,15 @@ bool run_groups(const kernel_image& image, const launch_shape& shape,
 
 bool run_launch(kernel_code& code, const launch_shape& shape, const argument_values& arguments,
                 const launch_options& options) {
+  const auto& groups = shape.group_count;
+  if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return true;
   // What runs one work-item is made for a group of one, whatever the launch's group size is.
-  if (options.sub_group_size != 0) return run_groups(code.for_all(), shape, arguments, options);
-  const auto start = std::chrono::steady_clock::now();
-  const bool ran = run_groups(code.for_launch(shape), shape, arguments, options);
-  code.count_time(shape, std::chrono::steady_clock::now() - start);
+  const bool runs_items = options.sub_group_size != 0;
+  std::atomic<int64_t> spent_ns{0};
+  const bool ran = run_groups(runs_items ? code.for_all() : code.for_launch(shape), shape,
+                              arguments, options, code.expected_time(shape), spent_ns);
+  code.count_time(shape, std::chrono::nanoseconds(spent_ns.load(std::memory_order_relaxed)),
+                  !runs_items);
   return ran;
 }
 

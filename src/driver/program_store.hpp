@@ -20,6 +20,7 @@ namespace zevent::driver {
 //     program                 the module has been built
 //     log                     what the compiler said then
 //     zk0-<hash of it>.so     the first kernel's machine code
+//     zk0@8x4x1-<hash>.so     the same for groups of that size and launches without an offset
 //     lock                    held while something of the above is made
 //
 // Where there is no cache, because its folder cannot be written or belongs to someone else, a store
