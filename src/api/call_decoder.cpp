@@ -143,6 +143,7 @@ void decoder::read_content(const extent& e, const extent& inner, const type& poi
     pointer.items.push_back(read_chain(form, part));
   } else if (form == content_form::blob && e.kind == extent_kind::elements && is_byte(pointee)) {
     pointer.items.push_back(read_blob());
+    pointer.items.back().declared = &pointee;
   } else if (form != content_form::here) {
     problem_ = "a content has an unknown form";
   } else if (e.kind == extent_kind::single) {
@@ -153,6 +154,7 @@ void decoder::read_content(const extent& e, const extent& inner, const type& poi
     pointer.items.push_back(read_runs());
   } else if (is_byte(pointee)) {
     pointer.items.push_back(read_bytes(value_form::bytes));
+    pointer.items.back().declared = &pointee;
   } else {
     pointer.items.push_back(read_elements(pointee, inner, part));
   }

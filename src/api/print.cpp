@@ -47,6 +47,7 @@ class printer {
   void raw(const value& v);
   void record_fields(const value& v);
   void quoted(std::string_view text);
+  void buffer(std::string_view text) { quoted(text.substr(0, text.find('\0'))); }
   void memory(std::span<const std::byte> bytes);
   void argument(const value& content);
   std::string name_of_word(std::span<const std::byte> bytes, size_t at) const;
@@ -89,10 +90,12 @@ void printer::print(const value& v) {
     case value_form::runs:
       return items(v.items.size(), [&](size_t i) { print(v.items[i]); });
     case value_form::bytes:
-      return memory(v.bytes);
+      return is_text_buffer(v) ? buffer(v.text()) : memory(v.bytes);
     case value_form::text:
       return quoted(v.text());
     case value_form::blob:
+      if (is_text_buffer(v) && options_.blob_text)
+        if (const auto content = options_.blob_text(v.bytes)) return buffer(*content);
       return format("<{} bytes>", v.bits);
     case value_form::unknown_chain:
       return format("(unknown struct, stype {:#x})", v.bits);
@@ -264,6 +267,11 @@ void printer::returned(const type& t, uint64_t bits) {
 }
 
 }  // namespace
+
+bool is_text_buffer(const value& v) {
+  return (v.form == value_form::bytes || v.form == value_form::blob) && v.declared != nullptr &&
+         v.declared->kind == type_kind::character;
+}
 
 bool points_at_arguments(const variable& v) {
   return v.name == "pArgValue" || v.name == "pArguments";

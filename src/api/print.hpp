@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "api/model.hpp"
@@ -23,10 +24,16 @@ struct print_options {
   // How memory is called that an address points to, or the argument of a kernel that looks like
   // one; empty, or unset: the address.
   std::function<std::string(uint64_t, call_side)> address_name;
+  // The bytes that are kept elsewhere under this hash; unset, or nothing: only their number is
+  // printed. Asked for text only.
+  std::function<std::optional<std::string>(std::span<const std::byte>)> blob_text;
 };
 
 // Whether it points at the values of a kernel's arguments: bytes that may be addresses.
 bool points_at_arguments(const variable& v);
+
+// Characters that the driver writes into a buffer, up to a null: names, logs.
+bool is_text_buffer(const value& v);
 
 // zeEventPoolCreate(hContext=0x…, desc={flags=HOST_VISIBLE|KERNEL_TIMESTAMP, count=2},
 //   numDevices=0, phDevices=null, phEventPool=→0x…) → SUCCESS

@@ -8,6 +8,7 @@
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
+#include "report/blob_text.hpp"
 #include "trace/blob_store.hpp"
 
 namespace zevent::report {
@@ -24,7 +25,7 @@ class value_writer {
  public:
   value_writer(const trace::trace_file& trace, const object_namer& names, const trace::call& by,
                api::call_side side, json_writer& out)
-      : model_(trace.model()), names_(names), by_(by), side_(side), out_(out) {}
+      : trace_(trace), model_(trace.model()), names_(names), by_(by), side_(side), out_(out) {}
 
   void write(const value& v) {
     switch (v.form) {
@@ -47,10 +48,12 @@ class value_writer {
         for (const auto& item : v.items) write(item);
         return out_.end_array();
       case value_form::bytes:
-        return bytes(v.bytes);
+        return api::is_text_buffer(v) ? buffer(v.text()) : bytes(v.bytes);
       case value_form::text:
         return out_.string(v.text());
       case value_form::blob:
+        if (api::is_text_buffer(v))
+          if (const auto content = blob_text(trace_, v.bytes)) return buffer(*content);
         out_.begin_object();
         out_.member("bytes", v.bits);
         out_.member("blob", hexadecimal(v.bytes));
@@ -101,6 +104,8 @@ class value_writer {
     const auto name = names_.address(by_, bits, side_);
     out_.string(name.empty() ? fmt::format("{:#x}", bits) : name);
   }
+
+  void buffer(std::string_view text) { out_.string(text.substr(0, text.find('\0'))); }
 
   void bytes(std::span<const std::byte> run, bool may_be_pointers = false) {
     out_.begin_object();
@@ -158,6 +163,7 @@ class value_writer {
     out_.end_array();
   }
 
+  const trace::trace_file& trace_;
   const api::model& model_;
   const object_namer& names_;
   const trace::call& by_;

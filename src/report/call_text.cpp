@@ -5,6 +5,7 @@
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
 #include "base/terminal.hpp"
+#include "report/blob_text.hpp"
 #include "report/duration_text.hpp"
 
 namespace zevent::report {
@@ -71,6 +72,7 @@ std::string call_text::call_only(const trace::call& each, trace::call_arguments 
   options.address_name = [&](uint64_t address, api::call_side side) {
     return names_.address(each, address, side);
   };
+  options.blob_text = [&](std::span<const std::byte> hash) { return blob_text(trace_, hash); };
   const auto inputs = api::decode_inputs(model, function, arguments.inputs);
   const auto outputs = api::decode_outputs(model, function, arguments.outputs);
   if (!inputs || !outputs)

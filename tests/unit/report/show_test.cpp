@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 
 #include "story.hpp"
@@ -54,6 +55,61 @@ TEST_F(show_story, one_aligned_line_a_call) {
   EXPECT_EQ(lines[12],
             "12 T2  0.002049000         -  zeEventHostSynchronize(hEvent=event_1, "
             "timeout=UINT64_MAX) → (did not return)");
+}
+
+// A program that asks for the log of a build; the recorder keeps long ones as blobs.
+class build_log_story {
+ public:
+  explicit build_log_story(const std::string& log, bool is_blob) {
+    const auto& function = *api::builtin_model().find_function("zeModuleBuildLogGetString");
+    const auto handle = trace::fake_handle<ze_module_build_log_handle_t>(0x10);
+    const size_t size = log.size() + 1;
+    const size_t* size_pointer = &size;
+    const char* text = log.c_str();
+    const void* const arguments[] = {&handle, &size_pointer, &text};
+    api::call_encoder encoder(api::builtin_model());
+    byte_writer inputs, outputs;
+    encoder.inputs(function, arguments, inputs);
+    encoder.outputs(function, arguments, nullptr, outputs);
+    std::string out = text_of(outputs.view());
+    const std::string content(text, size);
+    if (is_blob) {
+      const auto hash = trace::hash_of(std::as_bytes(std::span(content)));
+      program.file.blob(hash, content);
+      out.resize(out.size() - 1 - sizeof(uint32_t) - size);
+      out += static_cast<char>(api::content_form::blob);
+      out.append(reinterpret_cast<const char*>(&size), sizeof(size));
+      out.append(reinterpret_cast<const char*>(hash.bytes), sizeof(hash.bytes));
+    }
+    const auto place = program.file.call(api::builtin_model().index_of(function), 1000,
+                                         recording::returned_word(0, 10), text_of(inputs.view()));
+    program.file.completion(place, 1010, out);
+  }
+
+  trace::fake_program program;
+
+ private:
+  static std::string text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+};
+
+TEST(show_text, build_log_is_text_whether_it_is_short_or_long) {
+  const std::string message = "error: 'x' is \"undefined\"\n";
+  const std::string long_log = message + std::string(2000, '.');
+  for (const auto& log : {message, long_log}) {
+    build_log_story story(log, log.size() >= 1024);
+    const auto trace = trace::packed({&story.program});
+    const auto lines = lines_of(trace);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_NE(lines[0].find(R"(pBuildLog=→"error: 'x' is \"undefined\"\n)"), std::string::npos)
+        << lines[0];
+    EXPECT_LT(lines[0].size(), 300u) << "a long text is cut";
+    show_options as_json;
+    as_json.json = true;
+    const auto json = nlohmann::json::parse(lines_of(trace, "", as_json).at(0));
+    EXPECT_EQ(json["out"]["pBuildLog"], log);
+  }
 }
 
 TEST_F(show_story, memory_is_named) {
