@@ -473,8 +473,9 @@ class _Hook:
                     f"decltype(::{f.name})>()({arguments});")
         status = "static_cast<uint32_t>(result)" if is_result else "0"
         if outputs:
-            body += [f"  if (call.returned({status}, true)) {{", *outputs,
-                     "    call.publish_outputs();", "  }"]
+            body += [f"  if (call.returned({status}, true)) try {{", *outputs,
+                     "    call.publish_outputs();", "  } catch (const std::bad_alloc&) {",
+                     "    call.lose_outputs();", "  }"]
         else:
             body.append(f"  call.returned({status}, false);")
         if f.name in MEMORY_AFTER:
@@ -512,8 +513,9 @@ class _Hook:
                 writer.variable(p, p.name, "inputs" if p.direction == "inout" else "all", str)
         least = sum(size for size, _ in writer.run) if not writer.lines else 64
         writer.flush()
-        return lines + [f"  if (call.begin({least})) {{", *writer.lines,
-                        f"    call.publish({self.index});", "  }"]
+        return lines + [f"  if (call.begin({least})) try {{", *writer.lines,
+                        f"    call.publish({self.index});", "  } catch (const std::bad_alloc&) {",
+                        "    call.lose();", "  }"]
 
     def call_length(self):
         """For structs with fields whose length a parameter of the call points at."""

@@ -46,6 +46,9 @@ constexpr std::array declared_variables = {
         "of which kernels the recorder takes the device time, and of nothing else"},
     environment_variable{"ZEVENT_RECORD", "a file", "",
                          "where the recorder records to; set by zevent record"},
+    environment_variable{"ZEVENT_RECORD_MAX_SIZE", "a size: 500M, 2G", "",
+                         "how large a recording may become until it stops, of all processes "
+                         "together"},
     environment_variable{"ZEVENT_RECORD_MEMORY", "off, copies, full, results", "full",
                          "what the recorder keeps of memory that commands read"},
     environment_variable{"ZEVENT_SUBDEVICES", "0 to 16", "0",

@@ -23,6 +23,11 @@ std::string paint(std::string_view text, colour c, bool enabled) {
 }
 
 unsigned terminal_width(std::FILE* stream, unsigned fallback) {
+  // Who sets it wants it; shells keep it to themselves.
+  const char* columns = std::getenv("COLUMNS");
+  if (const int wanted = columns != nullptr ? std::atoi(columns) : 0;
+      wanted > 0 && isatty(fileno(stream)) != 0)
+    return static_cast<unsigned>(wanted);
   winsize size{};
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return fallback;

@@ -90,7 +90,10 @@ failure become_program(const std::vector<std::string>& command,
 }
 
 int exit_status_of_failed_start(const std::string& program) {
-  return find_in_path(program).empty() ? exit_not_found : exit_not_executable;
+  // As shells have it: a file that is there and may not be run is not missing.
+  const bool is_there =
+      program.find('/') != std::string::npos && access(program.c_str(), F_OK) == 0;
+  return is_there || !find_in_path(program).empty() ? exit_not_executable : exit_not_found;
 }
 
 result<program_end> run_program(const std::vector<std::string>& command,

@@ -113,8 +113,8 @@ result<void> prepare_parts_folder(const std::string& output) {
   if (mkdir(folder.c_str(), 0700) == 0) return {};
   if (errno == EEXIST)
     return fail(
-        "{} is left from a recording that was not packed; look at it with 'zevent show {}', or "
-        "remove it",
+        "{} belongs to a recording that is being made or was not packed; look at it with 'zevent "
+        "show {}', remove it, or give another name with -o",
         folder, folder);
   return fail("cannot make {}: {}", folder, std::strerror(errno));
 }
@@ -141,6 +141,7 @@ environment_changes environment_for_recording(way_in way, const installation& fi
       {"ZEVENT_RECORD_MEMORY", options.memory},
       {"ZEVENT_DRIVER", options.driver},
   };
+  if (!options.max_size.empty()) changes.emplace_back("ZEVENT_RECORD_MAX_SIZE", options.max_size);
   changes.emplace_back("ZEVENT_PROFILE", options.profile ? "1" : "");
   changes.emplace_back("ZEVENT_PROFILE_KERNELS", options.kernels);
   if (way == way_in::direct) {

@@ -17,6 +17,7 @@ namespace zevent::launch {
 struct recording_options {
   std::string output;           // the trace; the processes record beside it, into output.parts
   std::string memory = "full";  // off, copies, full or results
+  std::string max_size;         // how large it may become; "" for what the environment says
   std::string driver;           // the driver to record; "" for the software driver
   bool profile = false;         // whether commands are timed on the device
   std::string kernels;          // which kernels alone are timed; "" for everything

@@ -1,43 +1,61 @@
 #include "recorder/call_writer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "recorder/blob_store.hpp"
+#include "recorder/process_recording.hpp"
 
 namespace zevent::recorder {
 
 void call_writer::grow(uint64_t bytes) {
   if (!spilled_) return spill(bytes);
-  auto& scratch = log_.thread().scratch;
-  const auto used = static_cast<size_t>(at_ - record_);
-  scratch.resize(std::max(2 * scratch.size(), used + bytes));
-  record_ = scratch.data();
-  at_ = record_ + used;
-  end_ = record_ + scratch.size();
+  const auto used = static_cast<uint64_t>(at_ - record_);
+  use_scratch(scratch_->grown(2 * (used + bytes)), used);
+}
+
+void call_writer::use_scratch(scratch_memory* memory, uint64_t used_bytes) {
+  scratch_ = memory;
+  record_ = memory->begin();
+  at_ = record_ + used_bytes;
+  end_ = memory->end();
+}
+
+// In the child of a fork that a signal handler made there may be none.
+scratch_memory::keeper* call_writer::scratch_keeper() {
+  return log_.attached() ? &log_.thread().scratch : nullptr;
+}
+
+void call_writer::leave_scratch() {
+  spilled_ = false;
+  scratch_memory::give_back(scratch_keeper(), scratch_);
 }
 
 // From here on the record is put together in memory, and the segment is free for other records.
 void call_writer::spill(uint64_t more_bytes) {
-  auto& scratch = log_.thread().scratch;
-  const auto used = static_cast<size_t>(at_ - record_);
-  if (scratch.size() < used + more_bytes) scratch.resize(2 * (used + more_bytes));
-  std::memcpy(scratch.data(), record_, used);
+  const auto used = static_cast<uint64_t>(at_ - record_);
+  auto* memory = scratch_memory::take(scratch_keeper(), 2 * (used + more_bytes));
+  std::memcpy(memory->begin(), record_, used);
   log_.cancel(record_, used);
-  record_ = scratch.data();
-  at_ = record_ + used;
-  end_ = record_ + scratch.size();
+  use_scratch(memory, used);
   spilled_ = true;
+}
+
+void call_writer::give_up() {
+  if (spilled_)
+    leave_scratch();
+  else
+    log_.cancel(record_, static_cast<uint64_t>(at_ - record_));
+  if (log_.attached()) log_.thread().recording->part().stop("there is no memory left", ENOMEM);
 }
 
 uint32_t call_writer::finish_spilled() {
   const auto size = static_cast<uint64_t>(at_ - record_);
-  spilled_ = false;
-  if (size > UINT32_MAX) return 0;
-  std::byte* place = log_.reserve(size, 0);
-  if (place == nullptr) return 0;
-  std::memcpy(place, record_, size);
+  std::byte* place = size <= UINT32_MAX ? log_.reserve(size, 0) : nullptr;
+  if (place != nullptr) std::memcpy(place, record_, size);
   record_ = place;
-  return static_cast<uint32_t>(size);
+  leave_scratch();
+  return place != nullptr ? static_cast<uint32_t>(size) : 0;
 }
 
 void call_writer::blob(const void* address, uint64_t count) {

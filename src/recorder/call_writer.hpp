@@ -42,7 +42,10 @@ class call_writer {
 
   bool is_spilled() const { return spilled_; }
 
-  // The place for the next `bytes`.
+  // There is no memory to go on with: nothing is left of the record, and recording stops.
+  void give_up();
+
+  // The place for the next `bytes`. Throws std::bad_alloc where there is no memory for it.
   std::byte* claim(uint64_t bytes) {
     if (bytes > static_cast<uint64_t>(end_ - at_)) [[unlikely]]
       grow(bytes);
@@ -128,12 +131,16 @@ class call_writer {
 
   void grow(uint64_t bytes);
   void spill(uint64_t more_bytes);
+  void use_scratch(scratch_memory* memory, uint64_t used_bytes);
+  scratch_memory::keeper* scratch_keeper();
+  void leave_scratch();
   uint32_t finish_spilled();
   void blob(const void* address, uint64_t count);
 
   std::byte* record_ = nullptr;
   std::byte* at_ = nullptr;
   std::byte* end_ = nullptr;
+  scratch_memory* scratch_;  // where the record is, if it is spilled
   bool spilled_ = false;
   bool after_call_ = false;
   api::api_name chain_space_ = api::api_name::ze;

@@ -1,11 +1,14 @@
 #include "recorder/memory_capture.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "recorder/blob_store.hpp"
 #include "recorder/image_extent.hpp"
+#include "recorder/process_recording.hpp"
 #include "recorder/thread_log.hpp"
 
 namespace zevent::recorder {
@@ -14,6 +17,12 @@ namespace {
 // Larger sources are kept in pieces: each is a blob of its own, and a blob stays small enough to be
 // copied before it is hashed.
 constexpr uint64_t source_piece_bytes = uint64_t{1} << 20;
+
+// Memory is the program's to run out of: it goes on without a recording.
+void stop_recording() {
+  if (auto* recording = process_recording::current())
+    recording->part().stop("there is no memory left", ENOMEM);
+}
 
 address_range range_of(const void* address, uint64_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(address);
@@ -207,15 +216,17 @@ void memory_capture::waited(uint64_t call) {
   commands_under_way_.store(false, std::memory_order_relaxed);
 }
 
-void memory_capture::note_source(uint64_t call, const address_range& source) {
+void memory_capture::note_source(uint64_t call, const address_range& source) try {
   for (uint64_t at = source.begin; at < source.end; at += source_piece_bytes) {
     copy_.resize(std::min(source_piece_bytes, source.end - at));
     if (!copy_memory(reinterpret_cast<const void*>(at), copy_)) return;
     note(call, at, copy_, recording::memory_is_copy_source);
   }
+} catch (const std::bad_alloc&) {
+  stop_recording();
 }
 
-bool memory_capture::note_changes(uint64_t call, uint8_t flags) {
+bool memory_capture::note_changes(uint64_t call, uint8_t flags) try {
   if (watched_.empty()) return false;
   unsigned every = flags | recording::memory_is_dirty_pages;
   if (commands_under_way_.load(std::memory_order_relaxed))
@@ -225,6 +236,9 @@ bool memory_capture::note_changes(uint64_t call, uint8_t flags) {
       [&](uint64_t address, std::span<const std::byte> content, bool is_set_aside) {
         note(call, address, content, static_cast<uint8_t>(every | (is_set_aside ? set_aside : 0u)));
       });
+  return true;
+} catch (const std::bad_alloc&) {
+  stop_recording();
   return true;
 }
 

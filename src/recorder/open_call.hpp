@@ -14,16 +14,15 @@ namespace zevent::recorder {
 // A call on its way through the recorder. A hook is, for every function alike:
 //
 //   open_call call;
-//   if (call.begin(least bytes of the inputs)) {
+//   if (call.begin(least bytes of the inputs)) try {
 //     …write the inputs…
 //     call.publish(index);
+//   } catch (const std::bad_alloc&) {
+//     call.lose();
 //   }
 //   …keep the memory that the call will read; call.restart() where that took a while…
 //   const ze_result_t result = next driver's function(…);
-//   if (call.returned(result, has outputs)) {
-//     …write the outputs…
-//     call.publish_outputs();
-//   }
+//   …the outputs in the same way, with returned(), publish_outputs() and lose_outputs()…
 //   call.complete();
 //   return result;
 //
@@ -43,6 +42,12 @@ class open_call : public call_writer {
     if (!is_quick) [[unlikely]]
       start_ = ticks();
     return true;
+  }
+
+  // Memory ran out while the inputs were written.
+  void lose() {
+    give_up();
+    count_lost_call();
   }
 
   void publish(uint16_t function) {
@@ -83,6 +88,12 @@ class open_call : public call_writer {
     if (call_ == nullptr) [[unlikely]]
       return false;
     return has_outputs && api::has_outputs(result) && begin_outputs();
+  }
+
+  // Likewise the outputs.
+  void lose_outputs() {
+    give_up();
+    outputs_are_lost_ = true;
   }
 
   void publish_outputs() {

@@ -6,13 +6,17 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
+#include "base/byte_size.hpp"
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
 #include "recorder/tick_clock.hpp"
@@ -30,6 +34,9 @@ using recording::segment_header;
 
 constexpr uint64_t largest_chunk_bytes = 16 * segment_unit_bytes;
 constexpr uint64_t area_bytes = 4 * segment_unit_bytes;
+// What is left on a disk for others: a 64th of it, but no more than this.
+constexpr uint64_t most_bytes_left_on_disk = uint64_t{256} << 20;
+constexpr uint64_t share_left_on_disk = 64;
 constexpr mode_t private_file = 0600;
 constexpr mode_t private_folder = 0700;
 
@@ -58,6 +65,15 @@ uint64_t process_start() {
   return std::strtoull(text.c_str() + at, nullptr, 10);
 }
 
+// As the kernel gives it; the C library has it only in readdir(), which asks malloc() for memory.
+struct linux_dirent64 {
+  uint64_t d_ino;
+  int64_t d_off;
+  unsigned short d_reclen;
+  unsigned char d_type;
+  char d_name[];
+};
+
 uint64_t whole_units(uint64_t bytes) {
   return (bytes + segment_unit_bytes - 1) / segment_unit_bytes * segment_unit_bytes;
 }
@@ -77,12 +93,36 @@ bool may_reach(uint64_t file_bytes) {
   return false;
 }
 
+// What all parts in the folder take: those of other processes, on whatever host, too. Does without
+// malloc(), which a signal handler may have interrupted.
+uint64_t bytes_of_parts(const std::string& folder) {
+  const int directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return 0;
+  uint64_t sum = 0;
+  alignas(linux_dirent64) char entries[4096];
+  ssize_t bytes = 0;
+  while ((bytes = syscall(SYS_getdents64, directory, entries, sizeof(entries))) > 0) {
+    for (ssize_t at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const linux_dirent64*>(entries + at);
+      struct stat part {};
+      if (std::string_view(entry->d_name).ends_with(recording::part_suffix) &&
+          fstatat(directory, entry->d_name, &part, AT_SYMLINK_NOFOLLOW) == 0)
+        sum += static_cast<uint64_t>(part.st_size);
+      at += entry->d_reclen;
+    }
+  }
+  close(directory);
+  return sum;
+}
+
 }  // namespace
 
 std::atomic<uint64_t> part_file::next_position_{segment_unit_bytes};
 
-result<part_file*> part_file::create(const std::string& folder, recording::memory_mode memory) {
+result<part_file*> part_file::create(const std::string& folder, recording::memory_mode memory,
+                                     uint64_t most_bytes) {
   auto* part = new part_file;
+  part->most_bytes_ = most_bytes;
   if (auto opened = part->open(folder, memory); !opened) {
     if (part->file_ >= 0) ::close(part->file_);
     delete part;
@@ -94,6 +134,7 @@ result<part_file*> part_file::create(const std::string& folder, recording::memor
 result<void> part_file::open(const std::string& folder, recording::memory_mode memory) {
   if (mkdir(folder.c_str(), private_folder) != 0 && errno != EEXIST)
     return fail("cannot make {}: {}", folder, std::strerror(errno));
+  folder_ = folder;
   const std::string host = host_name();
   for (int n = 0; file_ < 0; ++n) {
     path_ = fmt::format("{}/{}-{}-{}{}", folder, host, getpid(), n, recording::part_suffix);
@@ -142,6 +183,26 @@ bool part_file::is_still_open() {
   return false;
 }
 
+bool part_file::is_within_limit(uint64_t more_bytes) {
+  if (most_bytes_ == 0 || bytes_of_parts(folder_) + more_bytes <= most_bytes_) return true;
+  obstacle_.store(obstacle::limit, std::memory_order_relaxed);
+  errno = EFBIG;
+  return false;
+}
+
+// A recording that takes the last byte of a disk leaves none to the program, nor to the trace that
+// is made of it.
+bool part_file::leaves_room_on_disk(uint64_t more_bytes) {
+  struct statvfs disk {};
+  if (fstatvfs(file_, &disk) != 0 || disk.f_blocks == 0) return true;
+  const uint64_t left = std::min(uint64_t{disk.f_blocks} * disk.f_frsize / share_left_on_disk,
+                                 most_bytes_left_on_disk);
+  if (uint64_t{disk.f_bavail} * disk.f_frsize >= left + more_bytes) return true;
+  obstacle_.store(obstacle::full_disk, std::memory_order_relaxed);
+  errno = ENOSPC;
+  return false;
+}
+
 bool part_file::allocate(uint64_t offset, uint64_t bytes) {
   if (!is_still_open() || !may_reach(offset + bytes)) return false;
   int status = 0;
@@ -174,8 +235,12 @@ bool part_file::fault_in(const mapped_segment& segment) {
   return false;
 }
 
+bool part_file::may_grow(uint64_t bytes) {
+  return is_within_limit(bytes) && leaves_room_on_disk(bytes);
+}
+
 bool part_file::grow(uint64_t bytes) {
-  if (!allocate(file_bytes_, bytes)) return false;
+  if (!may_grow(bytes) || !allocate(file_bytes_, bytes)) return false;
   void* begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
                      checked_cast<off_t>(file_bytes_));
   if (begin == MAP_FAILED) return false;
@@ -210,7 +275,7 @@ std::optional<mapped_segment> part_file::take_segment(uint64_t least_bytes) {
   const auto segment = cut_segment(bytes);
   lock.unlock();
   if (segment && fault_in(*segment)) return segment;
-  stop("the recording cannot grow", errno);
+  stop_growing();
   return std::nullopt;
 }
 
@@ -253,7 +318,7 @@ bool part_file::begin_area(packed_area& area, uint64_t block_bytes) {
   const segment_header header{
       recording::packed_area_magic,
       std::max(area_bytes, whole_units(sizeof(segment_header) + block_bytes)), 0};
-  if (!allocate(file_bytes_, header.bytes) ||
+  if (!may_grow(header.bytes) || !allocate(file_bytes_, header.bytes) ||
       !write_all(file_bytes_, std::as_bytes(std::span(&header, 1))))
     return false;
   area = {file_bytes_, header.bytes, sizeof(header)};
@@ -269,7 +334,7 @@ bool part_file::write_block(packed_area& area, std::span<const std::byte> block)
     area.used_bytes += block.size();
     return true;
   }
-  stop("the recording cannot grow", errno);
+  stop_growing();
   return false;
 }
 
@@ -302,7 +367,7 @@ bool part_file::write_large_blob(const recording::thread_record& owner,
   {
     const std::lock_guard lock(mutex_);
     offset = file_bytes_;
-    written = allocate(offset, segment.bytes);
+    written = may_grow(segment.bytes) && allocate(offset, segment.bytes);
     if (written) file_bytes_ += segment.bytes;
   }
   // The segment's magic goes last: until then a reader steps over all of this.
@@ -314,15 +379,32 @@ bool part_file::write_large_blob(const recording::thread_record& owner,
             write_all(offset + offsetof(segment_header, bytes),
                       std::as_bytes(std::span(&segment.bytes, 1))) &&
             write_all(offset, std::as_bytes(std::span(&segment.magic, 1)));
-  if (!written) stop("the recording cannot grow", errno);
+  if (!written) stop_growing();
   return written;
 }
 
+void part_file::stop_growing() {
+  const int error_number = errno;
+  switch (obstacle_.load(std::memory_order_relaxed)) {
+    case obstacle::none:
+      return stop("the recording cannot grow", error_number);
+    case obstacle::limit:
+      return stop_because(fmt::format("it would become larger than the {} that are allowed",
+                                      byte_size_text(most_bytes_)),
+                          error_number);
+    case obstacle::full_disk:
+      return stop_because("the disk is almost full", error_number);
+  }
+}
+
 void part_file::stop(const std::string& reason, int error_number) {
+  stop_because(fmt::format("{}: {}", reason, std::strerror(error_number)), error_number);
+}
+
+void part_file::stop_because(const std::string& text, int error_number) {
   if (stopped_.exchange(true, std::memory_order_acq_rel)) return;
   header_->stop_ticks = ticks();
   header_->stop_error = static_cast<uint32_t>(error_number);
-  const std::string text = fmt::format("{}: {}", reason, std::strerror(error_number));
   std::strncpy(header_->stop_reason, text.c_str(), sizeof(header_->stop_reason) - 1);
   store_release(header_->state, part_state::stopped);
   const std::string message =

@@ -48,7 +48,9 @@ class part_file {
  public:
   // Makes the file in `folder` (and the folder). The part stays in the state `recording` until it
   // is closed. An object lives until the process ends: there is no destructor to run too early.
-  static result<part_file*> create(const std::string& folder, recording::memory_mode memory);
+  // The recording stops before all parts in the folder take more than `most_bytes`; 0: no limit.
+  static result<part_file*> create(const std::string& folder, recording::memory_mode memory,
+                                   uint64_t most_bytes = 0);
 
   // Gives a segment of at least so many bytes, header included: all of it zeros, its magic not yet
   // stored. Nothing, once the recording has stopped.
@@ -98,10 +100,18 @@ class part_file {
     uint64_t given_bytes = 0;  // segments given out so far
   };
 
+  // What keeps the file from growing, besides an error of the system.
+  enum class obstacle : uint8_t { none, limit, full_disk };
+
   part_file() = default;
   result<void> open(const std::string& folder, recording::memory_mode memory);
+  bool is_within_limit(uint64_t more_bytes);
+  bool leaves_room_on_disk(uint64_t more_bytes);
+  void stop_growing();  // errno says why, or obstacle_
+  void stop_because(const std::string& text, int error_number);
   std::optional<mapped_segment> cut_segment(uint64_t bytes);  // mutex_ is held
   bool grow(uint64_t bytes);                                  // mutex_ is held
+  bool may_grow(uint64_t bytes);
   bool is_still_open();
   bool allocate(uint64_t offset, uint64_t bytes);
   bool fault_in(const mapped_segment& segment);
@@ -112,7 +122,11 @@ class part_file {
     return next_position_.fetch_add(bytes, std::memory_order_relaxed);
   }
 
+  std::string folder_;
   std::string path_;
+  uint64_t most_bytes_ = 0;  // of all parts in the folder; 0: no limit
+  // relaxed: set by the thread that asks for it next.
+  std::atomic<obstacle> obstacle_{obstacle::none};
   int file_ = -1;
   uint64_t file_device_ = 0;  // with the next, what file_ is
   uint64_t file_number_ = 0;

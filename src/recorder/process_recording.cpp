@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "api/model_file.hpp"
+#include "base/byte_size.hpp"
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
 #include "recorder/blob_store.hpp"
@@ -46,6 +47,9 @@ static_assert(std::is_trivially_destructible_v<std::mutex>);
 
 pthread_key_t thread_end_key;
 
+// Of the thread that forks. Guarded by start_mutex.
+undisturbed::state disturbance_before_fork{};
+
 // What note_process_fact() was told. Guarded by start_mutex.
 std::vector<std::pair<std::string, std::string>>& noted_facts() {
   static auto* facts = new std::vector<std::pair<std::string, std::string>>;
@@ -65,6 +69,15 @@ recording::memory_mode wanted_memory_mode() {
   if (text != "full")
     say("ZEVENT_RECORD_MEMORY=" + text + " is not off, copies, full or results; using full");
   return recording::memory_mode::full;
+}
+
+// 0: as large as the disk lets it become.
+uint64_t wanted_most_bytes() {
+  const auto text = read_environment("ZEVENT_RECORD_MAX_SIZE");
+  if (!text) return 0;
+  const auto bytes = parse_byte_size(*text);
+  if (!bytes) say("ZEVENT_RECORD_MAX_SIZE: " + bytes.error().message + "; there is no limit");
+  return bytes.value_or(0);
 }
 
 }  // namespace
@@ -94,7 +107,8 @@ process_recording* process_recording::start() {
   if (!output) return give_up("");
   if (getauxval(AT_SECURE) != 0)
     return give_up("a program that runs with another user's rights is not recorded");
-  auto part = part_file::create(*output + recording::parts_suffix, wanted_memory_mode());
+  auto part = part_file::create(*output + recording::parts_suffix, wanted_memory_mode(),
+                                wanted_most_bytes());
   if (!part)
     return give_up("nothing is recorded: " + part.error().message + "; the program goes on");
 
@@ -144,11 +158,13 @@ size_t process_recording::blob_hash_value::operator()(
 }
 
 bool process_recording::has_blob(const recording::blob_hash& hash) {
+  const undisturbed all_the_while;
   const std::lock_guard lock(blobs_mutex_);
   return blobs_.contains(hash);
 }
 
 void process_recording::note_blob(const recording::blob_hash& hash) {
+  const undisturbed all_the_while;
   const std::lock_guard lock(blobs_mutex_);
   blobs_.insert(hash);
 }
@@ -210,12 +226,13 @@ bool process_recording::begin(thread_log& log) {
 
 void process_recording::end_thread(void* ended) {
   auto* thread = static_cast<recorded_thread*>(ended);
+  // From here on: a handler that forks would leave nothing to end to the child.
+  const undisturbed all_the_while;
   if (!this_thread_log.attached() || &this_thread_log.thread() != thread) return;
   thread->recording->end(*thread);
 }
 
 void process_recording::end(recorded_thread& thread) {
-  const undisturbed all_the_while;
   try {
     if (const auto left = this_thread_log.detach()) {
       const std::lock_guard lock(mutex_);
@@ -230,20 +247,32 @@ void process_recording::end(recorded_thread& thread) {
 
 // A signal handler may fork too: whoever holds one of these two locks is undisturbed.
 void process_recording::before_fork() {
+  const auto before = undisturbed::begin();
+  this_thread_log.pause();
   start_mutex.lock();
+  disturbance_before_fork = before;
   if (present != nullptr) present->part_->before_fork();
 }
 
 void process_recording::after_fork_in_parent() {
   if (present != nullptr) present->part_->after_fork_in_parent();
+  const auto before = disturbance_before_fork;
   start_mutex.unlock();
+  this_thread_log.resume();
+  undisturbed::end(before);
 }
 
 // The child has only this thread. The parent's recording is left as it is, with locks that threads
 // of the parent may hold for ever: nobody will ask for it again.
 void process_recording::after_fork_in_child() {
+  const auto before = disturbance_before_fork;
   start_mutex.unlock();  // which this thread took before the fork
-  if (present == nullptr) return;
+  if (present != nullptr) leave_recording_of_parent();
+  this_thread_log.resume();
+  undisturbed::end(before);
+}
+
+void process_recording::leave_recording_of_parent() {
   present->part_->abandon_in_child();
   left_by_parent = present;
   present = nullptr;

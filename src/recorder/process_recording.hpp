@@ -62,6 +62,7 @@ class process_recording {
   explicit process_recording(part_file& part);
   static process_recording* start();
   static void end_thread(void* thread);
+  static void leave_recording_of_parent();
   void write_schema();
   bool begin(thread_log& log);
   void end(recorded_thread& thread);

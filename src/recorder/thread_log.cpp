@@ -1,5 +1,7 @@
 #include "recorder/thread_log.hpp"
 
+#include <limits.h>
+
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -21,11 +23,18 @@ using recording::thread_record;
 thread_local constinit thread_log this_thread_log;
 
 recorded_thread::recorded_thread() = default;
-recorded_thread::~recorded_thread() = default;
+recorded_thread::~recorded_thread() {
+  scratch_memory::free(scratch.load(std::memory_order_relaxed));
+}
 
 namespace {
 
 constexpr uint64_t segment_overhead_bytes = sizeof(segment_header) + sizeof(thread_record);
+
+// A thread that ends may still make calls: in a signal handler, or in a destructor of what is the
+// thread's own. It begins again then, and ends again in the next round of destructors. There are
+// only so many rounds: whoever began after the last one would never give its segment back.
+constexpr uint8_t most_ends = PTHREAD_DESTRUCTOR_ITERATIONS - 1;
 
 // A segment with less room than this is not worth handing on.
 constexpr uint64_t least_left_bytes = 4096;
@@ -36,8 +45,8 @@ constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;  // four fi
 }  // namespace
 
 std::byte* thread_log::reserve_slowly(uint64_t bytes, uint64_t now) {
-  // A signal handler is interrupting this thread in the middle of a record.
-  if (limit_ != segment_end_) return nullptr;
+  // A signal handler is interrupting this thread in the middle of a record, or a fork is under way.
+  if (limit_ != segment_end_ || is_paused_) return nullptr;
   while (can_have_room() && make_room(bytes, now)) {
     std::byte* record = begin_record();
     if (fits(bytes, segment_end_)) return record;
@@ -56,7 +65,7 @@ bool thread_log::can_have_room() const {
 // A thread's log begins with its first record. One that is nobody's was begun, or could not be.
 bool thread_log::begin() {
   if (thread_ != nullptr) return true;
-  return this == &this_thread_log && begin_thread(*this);
+  return this == &this_thread_log && ends_ < most_ends && begin_thread(*this);
 }
 
 bool thread_log::make_room(uint64_t bytes, uint64_t now) {
@@ -151,13 +160,29 @@ std::optional<left_segment> thread_log::detach() {
   retire(std::exchange(thread_->full_segments, {}));
   if (!is_worth_leaving) retire({&segment, 1});
   thread_->recording->part().give_back(thread_->area);
+  ++ends_;
   forget();
   if (!is_worth_leaving) return std::nullopt;
   return left_segment{segment, used_bytes};
 }
 
+void thread_log::pause() {
+  fills_record_ = limit_ != segment_end_;
+  is_paused_ = true;
+  limit_ = cursor_;
+}
+
+void thread_log::resume() {
+  is_paused_ = false;
+  if (!fills_record_) limit_ = segment_end_;
+}
+
 void thread_log::forget() {
-  cursor_ = limit_ = segment_end_ = nullptr;
+  segment_end_ = nullptr;
+  // A record that is being filled in keeps out the calls of the handler that forked, until it is
+  // published: nowhere, since there is no segment.
+  if (!(is_paused_ && fills_record_)) cursor_ = limit_ = nullptr;
+  is_paused_ = false;
   calibrate_at_ = 0;
   position_minus_address_ = 0;
   thread_ = nullptr;

@@ -11,6 +11,7 @@
 #include "api/recording_format.hpp"
 #include "recorder/mapped_allocator.hpp"
 #include "recorder/part_file.hpp"
+#include "recorder/scratch_memory.hpp"
 #include "recorder/tick_clock.hpp"
 
 namespace zevent::recorder {
@@ -28,8 +29,8 @@ struct recorded_thread : in_mapped_memory<recorded_thread> {
   process_recording* recording = nullptr;
   recording::thread_record owner{};  // stands at the head of the next segment
   mapped_segment segment;            // the one being written
-  // Where records are put together that do not fit into the segment.
-  mapped_vector<std::byte> scratch;
+  // Where records are put together that do not fit into the segment. Null while one is.
+  scratch_memory::keeper scratch{nullptr};
   // Full ones that hold calls which have not returned.
   mapped_vector<mapped_segment> full_segments;
   std::unique_ptr<segment_packer> packer;  // made when the first segment is full
@@ -118,8 +119,13 @@ class thread_log {
   bool attached() const { return thread_ != nullptr; }
   recorded_thread& thread() { return *thread_; }
 
+  // Around a fork: nothing is recorded in between, since locks are held, and in the child the
+  // segment is the parent's still. The program's own handlers around a fork may make calls.
+  void pause();
+  void resume();
+
   // After a fork the child's copy of the parent's log is worthless. Only calls that are under way
-  // stay so: the child returns from them too.
+  // stay so, and a record that is being filled in: the child returns to them too.
   void forget();
 
  private:
@@ -148,6 +154,9 @@ class thread_log {
   uint64_t calibrate_at_ = 0;  // ticks
   uint64_t position_minus_address_ = 0;
   uint32_t open_calls_ = 0;
+  uint8_t ends_ = 0;  // how often the thread has ended: see thread_log.cpp
+  bool is_paused_ = false;
+  bool fills_record_ = false;  // while it is paused: whether it was in the middle of one
   recorded_thread* thread_ = nullptr;
 };
 

@@ -13,25 +13,35 @@ namespace zevent::recorder {
 // that come meanwhile are delivered afterwards. Takes two system calls.
 class undisturbed {
  public:
-  undisturbed() {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+  struct state {
+    sigset_t signals;
+    int cancel_state;
+  };
+
+  undisturbed() : before_(begin()) {}
+  ~undisturbed() { end(before_); }
+  undisturbed(const undisturbed&) = delete;
+  undisturbed& operator=(const undisturbed&) = delete;
+
+  // The two ends apart, where there is no scope.
+  static state begin() {
+    state before{};
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before.cancel_state);
     sigset_t all;
     sigfillset(&all);
     // A thread that crashes in here crashes now.
     for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT})
       sigdelset(&all, signal);
-    pthread_sigmask(SIG_SETMASK, &all, &signals_);
+    pthread_sigmask(SIG_SETMASK, &all, &before.signals);
+    return before;
   }
-  ~undisturbed() {
-    pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
-    pthread_setcancelstate(cancel_state_, nullptr);
+  static void end(const state& before) {
+    pthread_sigmask(SIG_SETMASK, &before.signals, nullptr);
+    pthread_setcancelstate(before.cancel_state, nullptr);
   }
-  undisturbed(const undisturbed&) = delete;
-  undisturbed& operator=(const undisturbed&) = delete;
 
  private:
-  sigset_t signals_;
-  int cancel_state_ = 0;
+  const state before_;
 };
 
 }  // namespace zevent::recorder

@@ -333,7 +333,10 @@ result<pack_report> packer::pack(int descriptor, const recorded_model& by) {
 
   report_.threads = run.threads.size();
   report_.processes = run.processes.size();
-  for (const auto& process : run.processes) report_.lost_calls += process.lost_calls;
+  for (const auto& process : run.processes) {
+    report_.lost_calls += process.lost_calls;
+    if (report_.stop_reason.empty()) report_.stop_reason = process.stop_reason;
+  }
   if (foreign_calls_ != 0)
     report_.damage.push_back(
         fmt::format("{} calls of functions that the recording does not describe", foreign_calls_));
@@ -395,8 +398,9 @@ result<pack_report> pack_parts(std::span<const recording_part> parts, int descri
     if (part.header().schema == by->hash) {
       used.push_back(&part);
     } else if (part.header().schema == blob_hash{}) {
-      // The process ended before it could have recorded anything: nothing is lost.
-      continue;
+      // A process that ended before it could have recorded anything has lost nothing. One that
+      // found no room for anything is to be known of.
+      if (part.header().lost_calls != 0) used.push_back(&part);
     } else {
       damage.push_back(fmt::format(
           "{}: recorded by another version of zevent than the rest: left out", part.name()));

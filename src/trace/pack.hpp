@@ -25,6 +25,7 @@ struct pack_report {
   uint64_t unreturned_calls = 0;
   uint64_t timed_commands = 0;  // executions whose device time is known
   uint64_t lost_calls = 0;      // made by the program and not recorded
+  std::string stop_reason;      // why recording stopped, where it did; of the first process
   uint64_t threads = 0;
   uint64_t processes = 0;
   uint64_t size_bytes = 0;

@@ -54,6 +54,9 @@ int complain(std::string_view verb_name, const failure& problem, int status);
 // for a very large one.
 CLI::Validator is_whole_number();
 
+// What --max-size of a recording checks.
+CLI::Validator is_recording_size();
+
 // The words after the verb's own options: the program to run and its arguments. An option that the
 // verb does not know, or no program at all, is a failure.
 result<std::vector<std::string>> program_of(const CLI::App& line);

@@ -53,6 +53,7 @@ result<damage_list> write_jsonl(const trace::trace_file& trace, const trace::cal
 
 // A slip of the hand is not to cost a recording.
 result<void> spare_the_trace(const export_line& line) {
+  if (line.sqlite_file == "-") return fail("a database cannot go to a pipe; give a file");
   std::error_code error;
   for (const auto& file : {line.sqlite_file, line.jsonl_file})
     if (!file.empty() && std::filesystem::equivalent(file, line.trace.path, error))

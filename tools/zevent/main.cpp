@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/byte_size.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
 
@@ -131,6 +132,19 @@ CLI::Validator is_whole_number() {
         return is_one ? std::string() : fmt::format("'{}' is not a whole number", text);
       },
       "");
+}
+
+CLI::Validator is_recording_size() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        // Less is taken by the description of the API and by one segment a thread.
+        constexpr uint64_t least_bytes = 4'000'000;
+        const auto bytes = parse_byte_size(text);
+        if (!bytes) return bytes.error().message;
+        return *bytes >= least_bytes ? std::string()
+                                     : fmt::format("{} is too little; 4M is the least", text);
+      },
+      "SIZE");
 }
 
 result<std::vector<std::string>> program_of(const CLI::App& line) {

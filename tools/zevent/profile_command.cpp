@@ -49,6 +49,9 @@ result<void> report_on(const profile_options& options) {
   const auto opened = trace::trace_file::open(output);
   if (!opened) return tl::unexpected(opened.error());
   print_summary(*opened, options);
+  if (packed->lost_calls != 0)
+    fmt::print(stderr, "zevent: profile: {} calls were not recorded{}{}\n", packed->lost_calls,
+               packed->stop_reason.empty() ? "" : "; recording stopped: ", packed->stop_reason);
   if (packed->timed_commands == 0)
     fmt::print(stderr,
                "zevent: profile: no command ran on a device, or none that was to be timed\n");
@@ -111,6 +114,10 @@ action declare_profile(CLI::App& line) {
                   "also what they wrote")
       ->check(CLI::IsMember({"off", "copies", "full", "results"}))
       ->capture_default_str();
+  line.add_option("--max-size", options->recording.max_size,
+                  "stop recording before it takes more than this, for example 500M or 2G; the "
+                  "program goes on")
+      ->check(is_recording_size());
   line.add_option("--driver", options->recording.driver,
                   "the driver to profile: 'software', or a library (default: the one that the "
                   "program would get)");

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/byte_size.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
@@ -28,10 +29,11 @@ std::string counted(uint64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : what.ends_with("s") ? "es" : "s");
 }
 
-std::string readable_size(uint64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
-  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+// "0 lost", or how many and why.
+std::string lost_text(const trace::pack_report& report) {
+  const auto text = fmt::format("{} lost", report.lost_calls);
+  if (report.stop_reason.empty()) return text;
+  return fmt::format("{} (recording stopped: {})", text, report.stop_reason);
 }
 
 // Makes the trace of the parts and says so.
@@ -49,9 +51,9 @@ void pack(const record_options& options) {
   if (!report) return void(complain("record", report.error(), 1));
   for (const auto& damage : report->damage) fmt::print(stderr, "zevent: record: {}\n", damage);
   if (!options.quiet)
-    fmt::print(stderr, "zevent: {}, {}, {}, {} lost, {}: {}\n", counted(report->calls, "call"),
+    fmt::print(stderr, "zevent: {}, {}, {}, {}, {}: {}\n", counted(report->calls, "call"),
                counted(report->threads, "thread"), counted(report->processes, "process"),
-               report->lost_calls, readable_size(report->size_bytes), options.output);
+               lost_text(*report), byte_size_text(report->size_bytes), options.output);
 }
 
 int record(const CLI::App& line, record_options& options) {
@@ -61,6 +63,8 @@ int record(const CLI::App& line, record_options& options) {
   if (!files) return complain("record", files.error(), 1);
 
   auto& recording = options.recording;
+  if (options.output.empty())
+    return complain("record", failure{"the trace has no name; give a file with -o"}, exit_usage);
   std::error_code error;
   recording.output = fs::absolute(options.output, error).string();
   if (fs::is_directory(recording.output, error))
@@ -96,6 +100,10 @@ action declare_record(CLI::App& line) {
                   "also what they wrote")
       ->check(CLI::IsMember({"off", "copies", "full", "results"}))
       ->capture_default_str();
+  line.add_option("--max-size", options->recording.max_size,
+                  "stop recording before it takes more than this, for example 500M or 2G; the "
+                  "program goes on")
+      ->check(is_recording_size());
   line.add_option("--driver", options->recording.driver,
                   "the driver to record: 'software', or a library (default: the one that the "
                   "program would get)");

@@ -83,6 +83,20 @@ TEST_F(ReadingVerb, SummaryFitsANarrowTerminal) {
   EXPECT_LE(widest_line(end.out), 60u) << end.out;
 }
 
+TEST_F(ReadingVerb, AWidthThatTheUserAsksForIsHeededOnATerminal) {
+  const auto end =
+      zevent_on_terminal({"summary", "t.zev"}, 200, {{"NO_COLOR", "1"}, {"COLUMNS", "60"}});
+  EXPECT_EQ(end.status, 0);
+  EXPECT_LE(widest_line(end.out), 60u) << end.out;
+}
+
+TEST_F(ReadingVerb, ADatabaseIsNotWrittenToAPipe) {
+  const auto end = zevent({"export", "--sqlite", "-", "t.zev"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 2);
+  EXPECT_NE(end.error.find("give a file"), std::string::npos) << end.error;
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/-"));
+}
+
 TEST_F(ReadingVerb, NamesThatBeginAlikeAreToldApartOnANarrowTerminal) {
   record({"-q", "-o", "c.zev"}, {C_PROGRAM});
   const auto end = zevent_on_terminal({"summary", "c.zev", "append"}, 60, {{"NO_COLOR", "1"}});

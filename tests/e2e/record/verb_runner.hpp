@@ -104,6 +104,7 @@ inline finished on_terminal(words command, const std::string& folder, unsigned c
   if (process == 0) {
     setenv("TERM", "xterm", 1);
     unsetenv("NO_COLOR");
+    unsetenv("COLUMNS");
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
     if (chdir(folder.c_str()) != 0) _exit(98);
     execv(pointers[0], pointers.data());

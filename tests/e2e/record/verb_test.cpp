@@ -144,6 +144,51 @@ TEST_F(RecordVerb, WhereNothingCanBeWrittenTheProgramRunsAllTheSame) {
   EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
 }
 
+TEST_F(RecordVerb, AtTheSizeThatIsAllowedRecordingStopsAndTheProgramGoesOn) {
+  write_script("often", "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10; do " PROGRAM
+                        " calls; done\n" PROGRAM " seven\n");
+  const auto end = record({"-o", "t.zev", "--max-size", "6M"}, {"./often"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 7);
+  const auto summary = end.error.substr(end.error.rfind("zevent: "));
+  EXPECT_NE(summary.find(" lost (recording stopped: it would become larger than the 6 MB that are "
+                         "allowed), "),
+            std::string::npos)
+      << end.error;
+  // Nothing is in the summary of calls that were made by nobody, or is missing from it.
+  const auto opened = trace::open_trace(trace_path());
+  ASSERT_TRUE(opened.has_value());
+  uint64_t lost = 0;
+  for (const auto& process : opened->trace.run().processes) lost += process.lost_calls;
+  EXPECT_NE(summary.find(" " + std::to_string(lost) + " lost "), std::string::npos) << summary;
+  const uint64_t queries = calls_by_name()["zeEventQueryStatus"];
+  EXPECT_GE(queries, 1000u);
+  EXPECT_GE(queries + lost, 10'000u);
+  EXPECT_FALSE(std::filesystem::exists(trace_path() + recording::parts_suffix));
+}
+
+TEST_F(RecordVerb, ASizeThatIsNoneIsSaidBeforeTheProgramRuns) {
+  for (const char* size : {"much", "", "1M", "-5G"}) {
+    const auto end = record({"-o", "t.zev", "--max-size", size}, {PROGRAM, "tell"});
+    EXPECT_EQ(WEXITSTATUS(end.status), 2) << size;
+    EXPECT_NE(end.error.find("--max-size"), std::string::npos) << end.error;
+    EXPECT_EQ(end.out, "");
+  }
+}
+
+TEST_F(RecordVerb, ATraceWithoutANameIsSaidBeforeTheProgramRuns) {
+  const auto end = record({"-o", ""}, {PROGRAM, "tell"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 2);
+  EXPECT_NE(end.error.find("no name"), std::string::npos) << end.error;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(RecordVerb, AFileThatIsNoProgramIsNotSaidToBeMissing) {
+  std::ofstream(folder_ + "/text") << "hello\n";
+  const auto end = record({"./text"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 126) << end.error;
+  EXPECT_FALSE(std::filesystem::exists(trace_path() + recording::parts_suffix));
+}
+
 TEST_F(RecordVerb, AFolderInTheTracesPlaceIsSaidBeforeTheProgramRuns) {
   const auto end = record({"-o", "."}, {PROGRAM, "tell"});
   EXPECT_EQ(WEXITSTATUS(end.status), 2);

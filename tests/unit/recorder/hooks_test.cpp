@@ -1,9 +1,14 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "api/call_encoder.hpp"
@@ -14,6 +19,7 @@
 #include "part_reader.hpp"
 #include "random_arguments.hpp"
 #include "recorder/next_driver.hpp"
+#include "sanitizers.hpp"
 
 namespace zevent::recorder_test {
 namespace {
@@ -109,6 +115,53 @@ TEST(Hooks, EveryFunctionIsRecordedAsTheModelsEncoderWritesIt) {
     EXPECT_EQ(calls[i].result, expected[i].result) << name;
     EXPECT_TRUE(calls[i].end.has_value()) << name;
   }
+}
+
+ze_result_t append_nothing(ze_command_list_handle_t, ze_event_handle_t, uint32_t,
+                           ze_event_handle_t*) {
+  return ZE_RESULT_SUCCESS;
+}
+
+uint64_t address_space_bytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Hooks, WhereThereIsNoMemoryForACallsArgumentsTheCallIsMade) {
+  if (!may_run_out_of_memory) GTEST_SKIP() << "the sanitizer would end the program";
+  const temporary_folder folder("zevent-hooks");
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("ZEVENT_RECORD", (folder / "out.zev").c_str(), 1);
+    setenv("ZEVENT_RECORD_MEMORY", "off", 1);
+    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    const auto& model = api::builtin_model();
+    const auto index = model.index_of(*model.find_function("zeCommandListAppendBarrier"));
+    recorder::next_addresses[index].store(reinterpret_cast<void*>(&append_nothing));
+    ze_command_list_handle_t list = nullptr;
+    ze_event_handle_t signal = nullptr;
+    std::vector<ze_event_handle_t> events(4'000'000);
+    ze_event_handle_t* waits = events.data();
+    uint32_t count = 2;
+    void* const values[] = {&list, &signal, &count, &waits};
+    invocations[index].hook(values);
+    const rlimit limit{address_space_bytes() + (16u << 20), RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    count = static_cast<uint32_t>(events.size());
+    invocations[index].hook(values);
+    _exit(42);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "signal " << WTERMSIG(status);
+  const auto paths = part_paths((folder / "out.zev").string() + recording::parts_suffix);
+  ASSERT_EQ(paths.size(), 1u);
+  const auto part = read_part_file(paths.front());
+  EXPECT_TRUE(part.faults.empty());
+  EXPECT_EQ(part.call_count(), 1u);
+  EXPECT_EQ(part.header.lost_calls, 1u);
+  EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(ENOMEM));
 }
 
 }  // namespace

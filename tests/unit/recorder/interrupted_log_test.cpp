@@ -11,8 +11,14 @@
 #include <thread>
 #include <vector>
 
+#include "recorder/call_writer.hpp"
 #include "recording_process.hpp"
+#include "sanitizers.hpp"
 #include "trace/recording_part.hpp"
+
+#if ZEVENT_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace zevent::recorder {
 namespace {
@@ -103,6 +109,41 @@ TEST_F(RecorderLog, CallsOfASignalHandlerInThreadsThatComeAndGoDoNotWaitForThems
   EXPECT_EQ(only_part().faults, std::vector<std::string>());
 }
 
+pthread_key_t call_at_end_key;
+
+// Calls in every round of destructors that a thread has. The thread sanitizer's own end comes
+// before the last one.
+constexpr uintptr_t rounds = PTHREAD_DESTRUCTOR_ITERATIONS - (ZEVENT_THREAD_SANITIZER ? 1 : 0);
+
+void call_at_end(void* rounds_left) {
+  make_call(3);
+  const auto left = reinterpret_cast<uintptr_t>(rounds_left) - 1;
+  if (left != 0) pthread_setspecific(call_at_end_key, reinterpret_cast<void*>(left));
+}
+
+TEST_F(RecorderLog, ThreadsThatMakeCallsToTheirVeryEndKeepNoSegments) {
+  constexpr uint64_t threads = 40, calls_of_each = 1 + rounds;
+  const auto run_thread = [] {
+    std::thread([] {
+      make_call(2);
+      pthread_setspecific(call_at_end_key, reinterpret_cast<void*>(rounds));
+    }).join();
+  };
+  const int status = run([&] {
+    make_call(0);
+    pthread_key_create(&call_at_end_key, &call_at_end);
+    run_thread();
+    const uint64_t mapped = mapped_part_bytes();
+    for (uint64_t t = 1; t < threads; ++t) run_thread();
+    std::_Exit(mapped_part_bytes() == mapped ? 42 : 43);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "more of the file is mapped than at the start";
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, 1 + threads * calls_of_each);
+  EXPECT_GE(part.call_count(), 1 + threads * (calls_of_each - 2));
+}
+
 TEST_F(RecorderLog, ASignalHandlerMayForkWhateverItInterrupts) {
   constexpr uint64_t calls = 500'000;
   const int status = run([] {
@@ -124,6 +165,123 @@ TEST_F(RecorderLog, ASignalHandlerMayForkWhateverItInterrupts) {
   EXPECT_EQ(part.call_count(), calls + 1);
 }
 
+// A record that is put together in memory, as the hooks do it.
+class large_record : public call_writer {
+ public:
+  large_record() { call_writer::begin(sizeof(recording::call_record), 8, ticks()); }
+  void add(uint64_t bytes, char content) {
+    std::memset(claim(bytes), static_cast<unsigned char>(content), bytes);
+  }
+  void publish() {
+    const uint32_t bytes = finish();
+    auto* call = reinterpret_cast<recording::call_record*>(record());
+    *call = {{0, some_function, recording::record_kind::call, 0}, ticks(), 0};
+    log_.call_begins();
+    log_.publish(record(), bytes);
+    call->returned = recording::returned_word(0, 1);
+    log_.call_ends();
+  }
+};
+
+std::string text_of(const recorder_test::read_call& call) {
+  return {reinterpret_cast<const char*>(call.inputs.data()), call.inputs.size()};
+}
+
+TEST_F(RecorderLog, LargeCallsOfASignalHandlerDoNotTouchTheLargeRecordThatTheyInterrupt) {
+  run([] {
+    large_record interrupted;
+    interrupted.add(300'000, 'a');
+    large_record of_handler;
+    of_handler.add(300'000, 'h');
+    of_handler.add(2'000'000, 'h');
+    of_handler.publish();
+    interrupted.add(300'000, 'b');
+    interrupted.publish();
+    make_call(1);
+  });
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  const auto& calls = part.calls.at(1);
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_TRUE(text_of(calls[0]) == std::string(2'300'000, 'h'));
+  EXPECT_TRUE(text_of(calls[1]) == std::string(300'000, 'a') + std::string(300'000, 'b'));
+}
+
+// Handlers that run while the recorder's locks are held for a fork: they were there before it.
+bool calls_around_forks = false;
+
+void call_around_fork(uint64_t input) {
+  if (calls_around_forks) make_call(input);
+}
+
+[[gnu::constructor(101)]] void be_there_first() {
+  pthread_atfork(
+      [] {
+        if (calls_around_forks) raise(SIGUSR1);
+        call_around_fork(100);
+      },
+      [] { call_around_fork(200); }, [] { call_around_fork(300); });
+}
+
+void fork_and_wait() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(RecorderLog, TheProgramsOwnHandlersAroundAForkMayMakeCalls) {
+  const int status = run([] {
+    alarm(30);  // who waits for himself does not wait for ever
+    signal(SIGUSR1, [](int) { make_call(7); });
+    make_call(1);
+    calls_around_forks = true;
+    fork_and_wait();
+    std::thread(fork_and_wait).join();  // a thread that has no log yet
+    calls_around_forks = false;
+    make_call(2);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "signal " << WTERMSIG(status);
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  std::vector<uint64_t> inputs;
+  for (const auto& each : part.calls.at(1)) inputs.push_back(input_of(each));
+  EXPECT_EQ(inputs, (std::vector<uint64_t>{1, 7, 2}));
+  ASSERT_EQ(part.calls.at(2).size(), 1u);
+  EXPECT_EQ(input_of(part.calls.at(2).front()), 7u);
+  EXPECT_EQ(part.header.lost_calls, 6u);
+}
+
+TEST_F(RecorderLog, TheChildOfASignalHandlerThatForkedInARecordGoesOnInItsOwnPart) {
+  constexpr uint64_t calls = 20'000;
+  const int status = run([] {
+    make_call(1);
+    std::byte* record = this_thread_log.reserve(64, ticks());
+    const pid_t child = fork();  // as from a handler
+    if (child != 0) {
+      int ended = 0;
+      waitpid(child, &ended, 0);
+      std::_Exit(WEXITSTATUS(ended));
+    }
+    make_call(2);
+    std::memset(record + sizeof(uint32_t), 0, 60);
+    this_thread_log.publish(record, 64);
+    for (uint64_t i = 0; i < calls; ++i) make_call(i);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "signal " << WTERMSIG(status);
+  const auto paths = part_paths(parts());
+  ASSERT_EQ(paths.size(), 2u);
+  std::vector<uint64_t> counts;
+  for (const auto& path : paths) {
+    const auto part = read_part_file(path);
+    EXPECT_EQ(part.faults, std::vector<std::string>());
+    counts.push_back(part.call_count());
+  }
+  std::sort(counts.begin(), counts.end());
+  EXPECT_EQ(counts, (std::vector<uint64_t>{1, calls}));
+}
+
 TEST_F(RecorderLog, AThreadIsCancelledWhereTheProgramLetsItAndNotInTheRecorder) {
   const int status = run([] {
     std::atomic<bool> made_all = false;
@@ -131,6 +289,10 @@ TEST_F(RecorderLog, AThreadIsCancelledWhereTheProgramLetsItAndNotInTheRecorder) 
       pthread_cancel(pthread_self());
       for (uint64_t i = 0; i < 100'000; ++i) make_call(i);
       made_all = true;
+#if ZEVENT_ADDRESS_SANITIZER
+      // The thread is unwound without its frames being left: their marks would stay on the stack.
+      __asan_handle_no_return();
+#endif
       pthread_testcancel();
     });
     cancelled.join();

@@ -18,7 +18,9 @@
 #include <functional>
 #include <thread>
 
+#include "recorder/memory_capture.hpp"
 #include "recording_process.hpp"
+#include "sanitizers.hpp"
 
 namespace zevent::recorder {
 namespace {
@@ -228,7 +230,7 @@ TEST_F(RecorderLog, StopsWhenTheFileMayNotGrowAndTheProgramGoesOn) {
 }
 
 TEST_F(RecorderLog, StopsWhenNothingCanBeMappedAndTheProgramGoesOn) {
-#if defined(__SANITIZE_THREAD__)
+#if ZEVENT_THREAD_SANITIZER
   GTEST_SKIP() << "the thread sanitizer ends the program when it finds no memory";
 #endif
   constexpr uint64_t count = 500'000;
@@ -248,6 +250,33 @@ TEST_F(RecorderLog, StopsWhenNothingCanBeMappedAndTheProgramGoesOn) {
   EXPECT_EQ(part.header.state, recording::part_state::stopped);
   EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(ENOMEM));
   EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
+TEST_F(RecorderLog, WhereThereIsNoMemoryToCopyWhatACommandReadsTheProgramGoesOn) {
+  if (!recorder_test::may_run_out_of_memory) GTEST_SKIP() << "the sanitizer would end the program";
+  const int status = run([&] {
+    const auto list = reinterpret_cast<ze_command_list_handle_t>(uintptr_t{1});
+    memory_capture capture(recording::memory_mode::copies);
+    capture.list_created(list, true);
+    const auto open = begin_call(1);
+    say_into(folder_ + "/said");
+    constexpr uint64_t bytes = 16u << 20;
+    const void* source =
+        mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const rlimit limit{address_space_bytes() + (64u << 10), RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    // What lies free in the heap is enough for a piece of the source: it is taken away.
+    for (void* volatile taken = this; taken != nullptr;) taken = std::malloc(256u << 10);
+    capture.copy_appended(open.position, list, source, bytes);
+    end_call(open, 0);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "signal " << WTERMSIG(status);
+  const auto part = only_part();
+  EXPECT_TRUE(part.faults.empty());
+  EXPECT_EQ(part.call_count(), 1u);
+  EXPECT_EQ(part.header.stop_error, static_cast<uint32_t>(ENOMEM));
   EXPECT_EQ(lines_of(folder_ + "/said"), 1);
 }
 
@@ -273,6 +302,85 @@ TEST_F(RecorderLog, StopsWhenTheDiskIsFullAndTheProgramGoesOn) {
   EXPECT_GT(part.call_count(), 1000u);
   EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
   EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
+TEST_F(RecorderLog, LeavesSomeRoomOnTheDisk) {
+  const int status = run([&] {
+    const std::string disk = folder_ + "/disk";
+    std::filesystem::create_directory(disk);
+    if (!mount_small_disk(disk, 0)) std::_Exit(77);
+    setenv("ZEVENT_RECORD", (disk + "/out.zev").c_str(), 1);
+    say_into(folder_ + "/said");
+    for (uint64_t i = 0; i < 200'000; ++i) make_call(i);
+    const auto space = std::filesystem::space(disk);
+    std::_Exit(space.available >= space.capacity / 64 ? 42 : 43);
+  });
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no right to mount a file system here";
+  EXPECT_EQ(WEXITSTATUS(status), 42) << "the disk is full";
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
+uint64_t bytes_in(const std::string& folder) {
+  uint64_t sum = 0;
+  for (const auto& path : part_paths(folder)) sum += std::filesystem::file_size(path);
+  return sum;
+}
+
+TEST_F(RecorderLog, StopsAtTheSizeThatIsAllowedAndTheProgramGoesOn) {
+  constexpr uint64_t count = 300'000;
+  const int status = run([&] {
+    setenv("ZEVENT_RECORD_MAX_SIZE", "6M", 1);
+    say_into(folder_ + "/said");
+    for (uint64_t i = 0; i < count; ++i) make_call(i);
+    std::_Exit(42);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  const auto part = only_part();
+  EXPECT_EQ(part.faults, std::vector<std::string>());
+  EXPECT_EQ(part.header.state, recording::part_state::stopped);
+  EXPECT_EQ(std::string(part.header.stop_reason),
+            "it would become larger than the 6 MB that are allowed");
+  EXPECT_LE(bytes_in(parts()), 6'000'000u);
+  EXPECT_GT(part.call_count(), 10'000u);
+  EXPECT_EQ(part.call_count() + part.header.lost_calls, count);
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+}
+
+TEST_F(RecorderLog, TheSizeThatIsAllowedIsThatOfAllProcesses) {
+  constexpr uint64_t processes = 6, calls = 60'000;
+  run([&] {
+    setenv("ZEVENT_RECORD_MAX_SIZE", "8M", 1);
+    say_into(folder_ + "/said");
+    for (uint64_t p = 0; p < processes; ++p) {
+      const pid_t child = fork();
+      if (child == 0) {
+        for (uint64_t i = 0; i < calls; ++i) make_call(i);
+        std::_Exit(0);
+      }
+      waitpid(child, nullptr, 0);
+    }
+  });
+  EXPECT_LE(bytes_in(parts()), 8'000'000u);
+  const auto paths = part_paths(parts());
+  EXPECT_EQ(paths.size(), processes);
+  uint64_t recorded = 0, lost = 0;
+  for (const auto& path : paths) {
+    const auto part = read_part_file(path);
+    recorded += part.call_count();
+    lost += part.header.lost_calls;
+  }
+  EXPECT_GT(recorded, calls);
+  EXPECT_EQ(recorded + lost, processes * calls);
+}
+
+TEST_F(RecorderLog, ASizeThatIsNoneIsSaidAndNoLimit) {
+  run([&] {
+    setenv("ZEVENT_RECORD_MAX_SIZE", "much", 1);
+    say_into(folder_ + "/said");
+    make_call(1);
+  });
+  EXPECT_EQ(lines_of(folder_ + "/said"), 1);
+  EXPECT_EQ(only_part().call_count(), 1u);
 }
 
 TEST_F(RecorderLog, WhereThereIsNoRoomForTheFirstSegmentTheProgramGoesOn) {

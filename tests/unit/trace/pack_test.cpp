@@ -79,6 +79,29 @@ TEST(pack, calls_of_all_threads_are_numbered_by_their_start) {
   EXPECT_FALSE(calls[3].returned());
 }
 
+TEST(pack, process_that_found_no_room_for_anything_has_lost_its_calls) {
+  fake_program first;
+  query_event(first, {1000, 10}, 1);
+  first.file.header().lost_calls = 2;
+  auto late = recording_builder();
+  late.header().state = recording::part_state::stopped;
+  std::strcpy(late.header().stop_reason, "the disk is almost full");
+  late.header().lost_calls = 5;
+  late.header().open_ticks = 2000;
+  std::vector<recording_part> parts;
+  for (auto bytes : {first.file.bytes(), late.bytes(), recording_builder().bytes()})
+    parts.push_back(*recording_part::parse(own_bytes(std::move(bytes)), "test"));
+  const int descriptor = memfd_create("packed", MFD_CLOEXEC);
+  const auto report = pack_parts(parts, descriptor);
+  close(descriptor);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->calls, 1u);
+  EXPECT_EQ(report->lost_calls, 7u);
+  EXPECT_EQ(report->stop_reason, "the disk is almost full");
+  // The third never did anything.
+  EXPECT_EQ(report->processes, 2u);
+}
+
 TEST(pack, arguments_decode_by_the_model_in_the_trace) {
   fake_program program;
   create_event(program, {1000, 10}, 0xe1);
