@@ -380,12 +380,9 @@ void recording_part::walk_records(const record_row& row, uint64_t place) {
 }
 
 recorded_thread& recording_part::thread_of(const recording::thread_record& begins) {
-  auto found = std::find_if(threads_.begin(), threads_.end(), [&](const recorded_thread& each) {
-    return each.number == begins.thread;
-  });
-  if (found == threads_.end())
-    found = threads_.insert(found, {begins.thread, begins.thread_id, text_of(begins.name), {}});
-  return *found;
+  const auto [known, is_new] = thread_places_.try_emplace(begins.thread, threads_.size());
+  if (is_new) threads_.push_back({begins.thread, begins.thread_id, text_of(begins.name), {}});
+  return threads_[known->second];
 }
 
 void recording_part::add_record(const recorded_entry& each) {

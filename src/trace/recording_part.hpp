@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -121,6 +122,7 @@ class recording_part {
   std::string name_;
   recording::file_header header_{};
   std::vector<recorded_thread> threads_;
+  std::unordered_map<uint32_t, size_t> thread_places_;  // by their numbers
   std::vector<recorded_blob> blobs_;
   std::vector<recording::calibration_record> calibrations_;
   std::vector<std::pair<std::string, std::string>> facts_;
