@@ -136,7 +136,9 @@ void argument_image::put_handle(uint16_t handle_class, uint64_t in, uint64_t out
   if (in != 0) {
     if (const auto slot = book_.find_handle(handle_class, in, call_->call.start_ns)) {
       patch(at, {*slot, 0});
-    } else if (call_->call.failed() || handle_class >= model_.handles.size()) {
+    } else if (call_->call.failed() || !call_->call.returned() ||
+               handle_class >= model_.handles.size()) {
+      // What was refused, or the end of the program, may well be so for this.
       std::memcpy(at, &in, sizeof(in));
     } else {
       fail_with(fmt::format("it uses the {} {:#x}, {}", model_.handles[handle_class].short_name, in,

@@ -281,7 +281,7 @@ std::string c_call_writer::handle(const api::type& t, uint64_t bits) {
     const bool same_type = known != nullptr && known->handle.handle_class == t.index;
     return same_type ? object(*slot) : fmt::format("({}){}", t.name, object(*slot));
   }
-  if (!call_->call.failed())
+  if (call_->call.returned() && !call_->call.failed())
     fail_with(fmt::format("it uses the {} {:#x}, {}", model_.handles[t.index].short_name, bits,
                           replay::describe_maker(seen_.book.objects(), t.index, bits)));
   return fmt::format("({}){:#x}", t.name, bits);

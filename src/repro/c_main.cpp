@@ -26,9 +26,11 @@ constexpr std::string_view signal_handler = R"(
 static void on_signal(int number) {
   char text[128];
   int bytes;
-  if (number == SIGALRM)
+  if (number == SIGALRM && call_under_way >= 0)
     bytes = snprintf(text, sizeof(text), "repro: call %ld did not return in %u s\n", call_under_way,
                      hang_seconds);
+  else if (number == SIGALRM)
+    bytes = snprintf(text, sizeof(text), "repro: the calls were not over in %u s\n", run_seconds);
   else
     bytes = snprintf(text, sizeof(text), "repro: ended by signal %d\n", number);
   if (write(2, text, (size_t)bytes) < 0) _exit(125);
@@ -122,6 +124,7 @@ static int run_often(unsigned runs) {
     if (child < 0) could_not_run("--repeat", "no process");
     if (child == 0) {
       close(ends[0]);
+      alarm(run_seconds);
       run_calls();
       if (write(ends[1], timed_calls, sizeof(timed_calls)) != (ssize_t)sizeof(timed_calls))
         _exit(125);
@@ -158,10 +161,10 @@ int main(int argc, char** argv) {
     folder[slash - argv[0]] = 0;
   }
   for (i = 1; i < argc; ++i) {
-    if (strcmp(argv[i], "--repeat") == 0 && i + 1 < argc) {
-      runs = (unsigned)strtoul(argv[++i], NULL, 10);
-    } else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc) {
-      hang_seconds = (unsigned)strtoul(argv[++i], NULL, 10);
+    if (strcmp(argv[i], "--repeat") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+      runs = (unsigned)atoi(argv[++i]);
+    } else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+      hang_seconds = run_seconds = (unsigned)atoi(argv[++i]);
     } else {
       printf("usage: %s [--repeat N] [--timeout SECONDS]\n"
              "exit status: 0 without the symptom, 1 with it, 125 when it could not be run\n",
@@ -171,6 +174,7 @@ int main(int argc, char** argv) {
   }
   watch_for_signals();
   if (runs > 1) return run_often(runs);
+  alarm(run_seconds);
   run_calls();
   shown = symptom_is_shown();
   print_calls();
@@ -205,7 +209,7 @@ std::string field_type(const api::model& model, const api::type& t) {
 }  // namespace
 
 symptom_code symptom_variables(const model::symptom& symptom,
-                               const std::vector<symptom_call>& calls) {
+                               const std::vector<symptom_call>& calls, uint64_t longest_run_s) {
   symptom_code out;
   const auto* by_result = result_symptom(symptom);
   const auto* crash = std::get_if<model::crash>(&symptom);
@@ -239,7 +243,10 @@ symptom_code symptom_variables(const model::symptom& symptom,
       calls.size());
   out.variables =
       "static char folder[4096] = \".\";\n"
-      "static unsigned hang_seconds = 10;\n"
+      "static unsigned hang_seconds = 10; /* for a call that did not return in the recording */\n";
+  out.variables +=
+      fmt::format("static unsigned run_seconds = {}; /* for all calls */\n", longest_run_s);
+  out.variables +=
       "static volatile long call_under_way = -1;\n"
       "static unsigned long others_shown;\n"
       "static unsigned long memory_differences;\n"

@@ -106,7 +106,7 @@ static void watched_result(ze_result_t result, ze_result_t recorded, double us, 
     call_under_way = number;           \
     alarm(hang_seconds);               \
     (void)(call);                      \
-    alarm(0);                          \
+    alarm(run_seconds);                \
     call_under_way = -1;               \
   } while (0)
 )",

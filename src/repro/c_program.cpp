@@ -144,11 +144,14 @@ void program_writer::note_requirements(const replay::requirements& own) {
 
 result<void> program_writer::outline() {
   merged_calls calls(trace_, options_.selections);
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;
   for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
     if (next->call == nullptr) break;
     const auto& call = *next->call;
+    first_ns = std::min(first_ns, call.call.start_ns);
+    last_ns = std::max(last_ns, call.call.returned() ? call.call.end_ns() : call.call.start_ns);
     outline_.push_back({call.number(), call.call.thread, next->process,
                         is_work(call.function->name), releases(call.function->name)});
     times_.push_back(replay::timed(call));
@@ -156,6 +159,10 @@ result<void> program_writer::outline() {
     threads_.push_back(call.call.thread);
     process_of_thread_.push_back(next->process);
   }
+  // Times of a damaged recording may be anything.
+  constexpr uint64_t shortest_s = 60, longest_s = 1'000'000;
+  const uint64_t recorded_s = last_ns > first_ns ? (last_ns - first_ns) / 1'000'000'000 : 0;
+  out_.longest_run_s = shortest_s + std::min(10 * recorded_s, longest_s);
   return {};
 }
 
@@ -479,7 +486,7 @@ result<void> program_writer::write_sources() {
       symbols.emplace_back(f.name);
     }
   }
-  const auto symptom = symptom_variables(options_.symptom, out_.symptom_calls);
+  const auto symptom = symptom_variables(options_.symptom, out_.symptom_calls, out_.longest_run_s);
   std::string macros = symptom.macros + extension_types(trace_.model(), out_.needs);
   std::string code = symptom.variables + "\n" + objects_code();
   if (has_processes()) {

@@ -42,6 +42,7 @@ struct c_program {
   std::vector<symptom_call> symptom_calls;  // the first of them, if there are very many
   uint64_t calls = 0, statements = 0;
   uint64_t threads = 0, processes = 0;  // threads are those of all processes
+  uint64_t longest_run_s = 0;           // a run that takes longer hangs
 };
 
 result<c_program> write_program(const trace::trace_file& trace, const program_options& options);

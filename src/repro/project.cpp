@@ -203,6 +203,10 @@ class readme_writer {
       line("could not be run, so that it suits `git bisect run`. `--repeat N` runs it N times and");
       line("prints the least, the median and the greatest times.");
     }
+    line(
+        "A run that takes longer than {} s is ended, with {}; `--timeout SECONDS` sets another "
+        "limit.",
+        program_.longest_run_s, std::holds_alternative<model::hang>(facts_.symptom) ? 1 : 125);
     if (!program_.deviations.empty()) {
       line();
       line("What is not as it was recorded:");
@@ -239,9 +243,14 @@ class readme_writer {
     line();
     line("## What it needs");
     line();
-    const uint32_t version = program_.needs.api_version;
-    line("- Level Zero headers of API {}.{} or later, and a loader that has as much",
-         std::max(version >> 16, 1u), version & 0xffff);
+    // It is known of functions when they came, of flags and structures only that these headers have
+    // them.
+    const uint32_t loader = std::max(program_.needs.api_version, 0x10000u);
+    const uint32_t headers = std::max(trace_.model().version, loader);
+    line("- a Level Zero loader of API {}.{} or later", loader >> 16, loader & 0xffff);
+    line("- Level Zero headers of API {}.{} or later; older ones if they have every flag and",
+         headers >> 16, headers & 0xffff);
+    line("  structure that it uses");
     line("- a C99 compiler and make, or CMake");
     const auto& driver = program_.of_driver;
     if (driver.drivers > 1) line("- {} drivers", driver.drivers);

@@ -9,6 +9,7 @@ leaves a temporary file.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -153,13 +154,20 @@ def reproducer(trial):
     done = trial.output(["run", "--fault", "event-create-fails", *repeated], COULD_NOT_RUN)
     if ", never made" not in done or "3 runs could not be run" not in done or "min" in done:
         sys.exit(f"runs that failed:\n{done}")
+    # What waits for ever here did not in the recording, and ends all the same.
+    lost = ["run", "--fault", "completion-lost:0", "--", "shown/repro", "--timeout", "2"]
+    trial.output(lost, COULD_NOT_RUN, "the calls were not over in 2 s")
+    trial.output(["run", "--", "shown/repro", "--repeat", "often"], USAGE, "usage: ")
     nowhere = ["repro", "--verify", "--driver", "/nowhere.so", "--symptom", "none", "-o", "no", "t.zev"]
     trial.output(nowhere, COULD_NOT_RUN, "there is no driver /nowhere.so")
     missed = ["repro", "--verify", "--symptom", "zeEventHostSynchronize>1000s", "-o", "missed", "t.zev"]
     trial.run(missed, 1, "not verified: the symptom was not shown")
     with open(trial.path("shown/README.md")) as file:
-        if "devices, parts of devices included" in file.read():
-            sys.exit("the README.md asks for more devices than one")
+        text = file.read()
+    if "devices, parts of devices included" in text:
+        sys.exit("the README.md asks for more devices than one")
+    if not re.search(r"loader of API 1\.0 or later\n- Level Zero headers of API 1\.[1-9]", text):
+        sys.exit(f"the README.md does not say of which API loader and headers have to be:\n{text}")
     many = dict(trial.environment, ZEVENT_DEVICES="3")
     trial.run(["record", "--driver", "software", "-o", "many.zev", "--", trial.asks_devices], 0, environment=many)
     trial.run(["repro", "--symptom", "none", "-o", "many", "many.zev"], 0)

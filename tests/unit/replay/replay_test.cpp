@@ -349,6 +349,13 @@ TEST_F(Replay, RefusesHandlesThatNoRecordedCallMade) {
             "call 0: it uses the event 0xbad, which no recorded call made");
 }
 
+TEST_F(Replay, TakesAHandleThatNoRecordedCallMadeWhereTheProgramEndedInTheCall) {
+  const auto stranger = fake_handle<ze_event_handle_t>(0xbad);
+  app.hang("zeEventQueryStatus", 1000, stranger);
+  const auto compiled = compile(packed({&app}), {});
+  EXPECT_TRUE(compiled) << compiled.error().message;
+}
+
 TEST_F(Replay, SaysThatADriverDoesNotAnswer) {
   context();
   const auto compiled = compile(packed({&app}), {});

@@ -142,6 +142,14 @@ TEST_F(CProgram, TimesTheCallsThatShowTheSymptomAndWatchesTheOthers) {
   expect_compiles(written);
 }
 
+TEST_F(CProgram, PassesAWildHandleWhereTheProgramEndedInTheCall) {
+  const auto stranger = fake_handle<ze_event_handle_t>(0xbad);
+  app.hang("zeEventQueryStatus", 1000, stranger);
+  const auto written = write("crash");
+  EXPECT_HAS(written, "HANGS(0, zeEventQueryStatus((ze_event_handle_t)0xbad));");
+  expect_compiles(written);
+}
+
 TEST_F(CProgram, ExpectsTheErrorsOfTheRecording) {
   const auto owner = pool(0x9000, 1);
   const ze_event_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 5, 0, 0};
