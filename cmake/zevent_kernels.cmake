@@ -29,9 +29,15 @@ function(zevent_spirv target)
                   -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
           DEPENDS ${path} VERBATIM)
       else()
+        # Its first line may say which version it needs: "; SPIR-V 1.4".
+        file(STRINGS ${path} version LIMIT_COUNT 1 REGEX "^; SPIR-V 1\\.[0-9]$")
+        set(environment spv1.3)
+        if("${version}" MATCHES "1\\.[0-9]")
+          set(environment spv${CMAKE_MATCH_0})
+        endif()
         add_custom_command(OUTPUT ${spirv} ${folder}/${name}_spv.h
           COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-          COMMAND ${ZEVENT_SPIRV_ASSEMBLER} --target-env spv1.3 ${path} -o ${spirv}
+          COMMAND ${ZEVENT_SPIRV_ASSEMBLER} --target-env ${environment} ${path} -o ${spirv}
           COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DNAME=${name}_spv -DHEADER=${folder}/${name}_spv.h
                   -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
           DEPENDS ${path} VERBATIM)

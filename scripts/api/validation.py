@@ -12,6 +12,8 @@ NOT_ENFORCED = {
     ("zeCommandListCreate", "0x3f < desc->flags"): "the driver lets the end of the enumeration pass",
     ("zeModuleCreate", "nullptr == desc->pInputModule"): "a module program in pNext has the inputs",
     ("zeModuleCreate", "0 == desc->inputSize"): "a module program in pNext has the inputs",
+    ("zeModuleCreate", "::ZE_MODULE_FORMAT_NATIVE < desc->format"):
+        "clients read the build log of a module in a format that is not there",
     ("zePhysicalMemCreate", "nullptr == hDevice"): "physical memory of the host has no device",
     ("zeVirtualMemQueryPageSize", "0 == size"): "drivers tell the size of a page for no size too",
     ("zetTracerExpCreate", "nullptr == desc->pUserData"): "clients have no user data to give",

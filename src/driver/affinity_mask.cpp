@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "driver/made_with_driver.hpp"
+
 namespace zevent::driver {
 namespace {
 
@@ -33,6 +35,8 @@ const affinity_mask& affinity_mask::of_environment() {
   }();
   return *only;
 }
+
+const made_with_driver mask([] { affinity_mask::of_environment(); });
 
 bool affinity_mask::shows(uint32_t device) const {
   return entries_.empty() || std::any_of(entries_.begin(), entries_.end(),

@@ -3,12 +3,16 @@
 #include <iterator>
 #include <utility>
 
+#include "driver/made_with_driver.hpp"
+
 namespace zevent::driver {
 
 shared_heap& memory_heap() {
   static auto* heap = new shared_heap("zevent-memory", 4096);
   return *heap;
 }
+
+const made_with_driver heap_of_memory([] { memory_heap(); });
 
 ipc_object allocation::to_ipc_object(uint64_t offset) const {
   return {.kind = ipc_kind::memory,
@@ -22,6 +26,8 @@ allocation_registry& allocation_registry::instance() {
   static auto* registry = new allocation_registry;
   return *registry;
 }
+
+const made_with_driver registry_of_allocations([] { allocation_registry::instance(); });
 
 void allocation_registry::add(std::shared_ptr<allocation> added) {
   added->id = next_id_.fetch_add(1, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "driver/allocation.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
@@ -12,6 +13,8 @@ atomic_access& atomic_access::instance() {
   static auto* only = new atomic_access;
   return *only;
 }
+
+const made_with_driver all_attributes([] { atomic_access::instance(); });
 
 // What lies outside of the hole keeps its attributes.
 void atomic_access::cut_out(ranges& from, uintptr_t start, uintptr_t end) {

@@ -7,6 +7,7 @@
 
 #include "driver/engine_thread.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -61,6 +62,8 @@ background_queue& background_queue::instance() {
   delete made;
   return *queue;
 }
+
+const made_with_driver first_queue([] { background_queue::instance(); });
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/environment.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -41,23 +42,16 @@ uint64_t mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
+const made_with_driver setting([] { chaos_setting::instance(); });
+
 // Relaxed: a stream that sees a waiter late lingers a little longer.
-std::atomic<int>& waiting_hosts() {
-  static auto* count = new std::atomic<int>{0};
-  return *count;
-}
+constinit std::atomic<int> waiting_hosts{0};
 
 // Release/acquire: whoever sees a wait end has it behind them.
-std::atomic<uint64_t>& ended_waits() {
-  static auto* count = new std::atomic<uint64_t>{0};
-  return *count;
-}
+constinit std::atomic<uint64_t> ended_waits{0};
 
 // Relaxed: a stream looks for its own wake-ups only.
-std::atomic<uint64_t>& wake_ups() {
-  static auto* count = new std::atomic<uint64_t>{0};
-  return *count;
-}
+constinit std::atomic<uint64_t> wake_ups{0};
 
 }  // namespace
 
@@ -98,24 +92,24 @@ uint64_t chaos_completion::head_start_ns() {
 }
 
 void count_waiting_host(int change) {
-  waiting_hosts().fetch_add(change, std::memory_order_relaxed);
-  if (change < 0) ended_waits().fetch_add(1, std::memory_order_release);
+  waiting_hosts.fetch_add(change, std::memory_order_relaxed);
+  if (change < 0) ended_waits.fetch_add(1, std::memory_order_release);
 }
 
 uint64_t ended_host_waits() {
-  return ended_waits().load(std::memory_order_acquire);
+  return ended_waits.load(std::memory_order_acquire);
 }
 
 void count_host_wake_up() {
-  wake_ups().fetch_add(1, std::memory_order_relaxed);
+  wake_ups.fetch_add(1, std::memory_order_relaxed);
 }
 
 uint64_t host_wake_ups() {
-  return wake_ups().load(std::memory_order_relaxed);
+  return wake_ups.load(std::memory_order_relaxed);
 }
 
 bool has_waiting_host() {
-  return waiting_hosts().load(std::memory_order_relaxed) > 0;
+  return waiting_hosts.load(std::memory_order_relaxed) > 0;
 }
 
 }  // namespace zevent::driver

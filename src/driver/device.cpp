@@ -11,6 +11,7 @@
 #include "base/environment.hpp"
 #include "driver/affinity_mask.hpp"
 #include "driver/device_hierarchy.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -116,6 +117,8 @@ uint64_t device::memory_bytes() {
       << 20;
   return bytes;
 }
+
+const made_with_driver size_of_memory([] { device::memory_bytes(); });
 
 uint64_t device::largest_allocation_bytes() {
   constexpr uint64_t most = uint64_t{4} << 30;

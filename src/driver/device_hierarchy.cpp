@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "driver/made_with_driver.hpp"
+
 namespace zevent::driver {
 
 device_hierarchy hierarchy_of_environment() {
@@ -15,5 +17,7 @@ device_hierarchy hierarchy_of_environment() {
   }();
   return only;
 }
+
+const made_with_driver hierarchy([] { hierarchy_of_environment(); });
 
 }  // namespace zevent::driver

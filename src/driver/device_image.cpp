@@ -5,6 +5,7 @@
 
 #include "driver/allocation.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 
@@ -187,5 +188,7 @@ const image_descriptor& device_image::none() {
   }();
   return *empty;
 }
+
+const made_with_driver no_image([] { device_image::none(); });
 
 }  // namespace zevent::driver

@@ -15,6 +15,7 @@
 #include "driver/extensions.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -42,12 +43,16 @@ bool is_shown(uint32_t index, bool is_flat) {
 }  // namespace
 
 driver& driver::instance() {
-  static auto* only = new driver;
+  static auto* only = [] {
+    made_with_driver::make_all();
+    return new driver;
+  }();
   return *only;
 }
 
 driver::driver() {
-  const auto count = checked_cast<uint32_t>(read_environment_number("ZEVENT_DEVICES", 1, 1, 16));
+  const auto count =
+      checked_cast<uint32_t>(read_environment_number("ZEVENT_DEVICES", 1, 1, most_devices));
   // Memory may run out on the way: what was made until then goes again.
   std::vector<std::unique_ptr<device>> made;
   const bool is_flat = hierarchy_of_environment() != device_hierarchy::composite;

@@ -16,6 +16,9 @@ class device;
 // their lists and contexts from atexit handlers that run after all static destructors.
 class driver : public object_of<driver, object_kind::driver> {
  public:
+  static constexpr uint32_t most_devices = 16;
+
+  // Made by the first call, with everything that the driver keeps for the process.
   static driver& instance();
 
   // Root devices, as many as ZEVENT_DEVICES says.

@@ -3,6 +3,7 @@
 #include "base/futex.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/engine_thread.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/parking_lot.hpp"
 #include "driver/stream.hpp"
 
@@ -17,6 +18,8 @@ engine& engine::instance() {
   static auto* only = new engine;
   return *only;
 }
+
+const made_with_driver only_engine([] { engine::instance(); });
 
 engine::engine() {
   run_in_child_of_fork([] { instance().forget_after_fork(); });

@@ -11,6 +11,7 @@
 #include "base/environment.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/stream.hpp"
 #include "driver/sync_heap.hpp"
 
@@ -26,6 +27,8 @@ bool shares_both_ways() {
   static const bool both = read_environment("ZEVENT_IPC_EVENTS").value_or("two-way") != "one-way";
   return both;
 }
+
+const made_with_driver sharing([] { shares_both_ways(); });
 
 const std::atomic<uint64_t>* as_atomic(const uint64_t* address) {
   static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
@@ -54,6 +57,8 @@ struct recycled_memory {
     return *only;
   }
 };
+
+const made_with_driver recycling([] { recycled_memory::instance(); });
 
 }  // namespace
 
@@ -133,7 +138,7 @@ ze_result_t event::create(context& owner, const counter_event_desc& desc, event*
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t event::open(context& owner, const ipc_handle& handle, event** out) {
+ze_result_t event::open(context& owner, ipc_handle handle, event** out) {
   std::unique_ptr<ipc_import> opened;
   const ze_result_t result = ipc_import::open(handle, ipc_kind::counter_event, &opened);
   if (result != ZE_RESULT_SUCCESS) return result;
@@ -410,7 +415,7 @@ ze_result_t event::export_handle(ipc_handle* out) {
   }
   const auto location = sync_heap().locate(shared_);
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
-  return export_.make_handle(location->descriptor,
+  return export_.make_handle(*location,
                              {.kind = ipc_kind::counter_event,
                               .flags = counter_flags_ | signal_scope_ << 8 | wait_scope_ << 12,
                               .offset = location->offset,

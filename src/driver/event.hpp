@@ -39,7 +39,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
  public:
   event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc);
   static ze_result_t create(context& owner, const counter_event_desc& desc, event** out);
-  static ze_result_t open(context& owner, const ipc_handle& handle, event** out);
+  static ze_result_t open(context& owner, ipc_handle handle, event** out);
   ~event();
 
   // Addresses are given out again as the fault handle-reuse says.

@@ -51,7 +51,7 @@ ze_result_t event_pool::create(context& owner, const ze_event_pool_desc_t& desc,
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t event_pool::open(context& owner, const ipc_handle& handle, event_pool** out) {
+ze_result_t event_pool::open(context& owner, ipc_handle handle, event_pool** out) {
   std::unique_ptr<ipc_import> opened;
   const ze_result_t result = ipc_import::open(handle, ipc_kind::event_pool, &opened);
   if (result != ZE_RESULT_SUCCESS) return result;
@@ -91,7 +91,7 @@ ze_result_t event_pool::export_handle(ipc_handle* out) {
   }
   const auto location = sync_heap().locate(slots_);
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
-  return export_.make_handle(location->descriptor,
+  return export_.make_handle(*location,
                              {.kind = ipc_kind::event_pool,
                               .flags = flags_,
                               .offset = location->offset,

@@ -16,7 +16,7 @@ class event_pool : public object_of<event_pool, object_kind::event_pool> {
  public:
   static ze_result_t create(context& owner, const ze_event_pool_desc_t& desc,
                             std::vector<device*> devices, event_pool** out);
-  static ze_result_t open(context& owner, const ipc_handle& handle, event_pool** out);
+  static ze_result_t open(context& owner, ipc_handle handle, event_pool** out);
   ~event_pool();
 
   ze_result_t create_event(const ze_event_desc_t& desc, ze_event_handle_t* out);

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/environment.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -33,6 +34,8 @@ struct injection {
     return *only;
   }
 };
+
+const made_with_driver faults([] { injection::instance(); });
 
 // The number of this occasion, counted from 1; 0 when the fault is off.
 uint64_t count_occasion(fault which) {

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <vector>
 
+#include "driver/made_with_driver.hpp"
+
 namespace zevent::driver {
 namespace {
 
@@ -63,6 +65,8 @@ class fork_watch {
   std::vector<void (*)()> actions_;
   std::atomic<uint32_t> generation_{0};  // relaxed: changes only while there is one thread
 };
+
+const made_with_driver watch([] { fork_watch::instance(); });
 
 }  // namespace
 

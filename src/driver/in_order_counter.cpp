@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 
@@ -35,6 +36,8 @@ class in_order_counter_store {
   fork_safe_mutex mutex_{fork_safe_mutex::rank::counters};  // guards free_
   in_order_counter* free_ = nullptr;
 };
+
+const made_with_driver counters([] { in_order_counter_store::instance(); });
 
 ref<in_order_counter> in_order_counter::create() {
   return ref<in_order_counter>::adopt(in_order_counter_store::instance().take());

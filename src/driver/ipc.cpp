@@ -16,6 +16,7 @@
 #include "driver/event_slot.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -95,6 +96,30 @@ int find_memory(const ipc_handle& handle) {
   return found;
 }
 
+bool is_handle_of(const ipc_handle& handle, ipc_kind kind) {
+  return handle.checksum == checksum_of(handle) &&
+         (handle.kind & 0xff) == static_cast<uint32_t>(kind) && handle.bytes > 0;
+}
+
+// The handle that the exporter wrote into the file of the memory, for those to whom the descriptor
+// came alone.
+bool read_note(int descriptor, ipc_handle* out) {
+  if (descriptor < 0 || fcntl(descriptor, F_GET_SEALS) < 0) return false;
+  const off_t position = lseek(descriptor, 0, SEEK_CUR);
+  if (position <= 0 || pread(descriptor, out, sizeof *out, position) != sizeof *out) return false;
+  out->descriptor = descriptor;
+  return out->inode == inode_of(descriptor);
+}
+
+// A descriptor of the same file with a position of its own; failing that, one that shares it.
+int open_again(int descriptor, bool* has_own_position) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  const int opened = open(path, O_RDWR | O_CLOEXEC);
+  *has_own_position = opened >= 0;
+  return opened >= 0 ? opened : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
 // Who gave out which descriptor.
 struct export_table {
   fork_safe_mutex mutex{
@@ -119,6 +144,8 @@ struct export_table {
   }
 };
 
+const made_with_driver exports([] { export_table::instance(); });
+
 }  // namespace
 
 ipc_export::~ipc_export() {
@@ -138,17 +165,21 @@ void ipc_export::tell_loss(const context& owner) {
 void ipc_export::close_descriptor() {
   if (descriptor_ < 0) return;
   export_table::instance().by_descriptor.erase(descriptor_);
-  if (inode_of(descriptor_) == inode_) close(descriptor_);
+  if (inode_of(descriptor_) == inode_) {
+    write_note(ipc_handle{});  // who comes with the descriptor now finds nothing
+    close(descriptor_);
+  }
   descriptor_ = -1;
   handles_ = 0;
 }
 
-ze_result_t ipc_export::open_descriptor(int memory) {
+ze_result_t ipc_export::open_descriptor(const shared_heap::location& memory) {
   if (descriptor_ >= 0 && inode_of(descriptor_) != inode_) close_descriptor();
   if (descriptor_ >= 0) return ZE_RESULT_SUCCESS;
-  descriptor_ = fcntl(memory, F_DUPFD_CLOEXEC, 0);
+  descriptor_ = open_again(memory.descriptor, &has_own_position_);
   if (descriptor_ < 0) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
   inode_ = inode_of(descriptor_);
+  note_offset_ = memory.note_offset;
   export_table::instance().by_descriptor[descriptor_] = this;
   return ZE_RESULT_SUCCESS;
 }
@@ -168,7 +199,19 @@ ipc_handle ipc_export::describe() const {
   return handle;
 }
 
-ze_result_t ipc_export::make_handle(int memory, const ipc_object& object, ipc_handle* out) {
+// For whoever is given the descriptor and nothing else.
+void ipc_export::write_note(const ipc_handle& handle) const {
+  if (!has_own_position_) return;
+  const auto place = checked_cast<off_t>(note_offset_);
+  static_assert(sizeof handle <= shared_heap::note_bytes);
+  // Without a note, such clients are told that theirs is no handle.
+  if (pwrite(descriptor_, &handle, sizeof handle, place) == sizeof handle) {
+    lseek(descriptor_, place, SEEK_SET);
+  }
+}
+
+ze_result_t ipc_export::make_handle(const shared_heap::location& memory, const ipc_object& object,
+                                    ipc_handle* out) {
   const std::lock_guard lock(export_table::instance().mutex);
   if (const ze_result_t result = open_descriptor(memory); result != ZE_RESULT_SUCCESS) {
     return result;
@@ -180,10 +223,12 @@ ze_result_t ipc_export::make_handle(int memory, const ipc_object& object, ipc_ha
     if (object.owner->is_lost()) object.lost->set();  // before anybody was there to be told
   }
   *out = describe();
+  write_note(*out);
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ipc_export::give_descriptor(int memory, const ipc_object& object, int* out) {
+ze_result_t ipc_export::give_descriptor(const shared_heap::location& memory,
+                                        const ipc_object& object, int* out) {
   ipc_handle handle{};
   const ze_result_t result = make_handle(memory, object, &handle);
   if (result == ZE_RESULT_SUCCESS) *out = handle.descriptor;
@@ -216,11 +261,13 @@ bool ipc_export::put(const ipc_handle& handle) {
   return true;
 }
 
-ze_result_t ipc_import::open(const ipc_handle& handle, ipc_kind kind,
-                             std::unique_ptr<ipc_import>* out) {
-  const bool is_handle = handle.checksum == checksum_of(handle) &&
-                         (handle.kind & 0xff) == static_cast<uint32_t>(kind) && handle.bytes > 0;
-  if (!is_handle) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+ze_result_t ipc_import::open(ipc_handle& handle, ipc_kind kind, std::unique_ptr<ipc_import>* out) {
+  if (!is_handle_of(handle, kind)) {
+    const int descriptor = handle.descriptor;
+    if (!read_note(descriptor, &handle) || !is_handle_of(handle, kind)) {
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+  }
   if (fault_strikes_at(fault::ipc_open_fails)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   const bool owner_died = fault_strikes_after(fault::ipc_owner_dies);
   const int memory = owner_died ? -1 : find_memory(handle);

@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "driver/shared_heap.hpp"
+
 namespace zevent::driver {
 
 // What the 64 bytes of an IPC handle hold. Clients send them in two ways: with the descriptor in
 // the first four bytes passed through a socket (and replaced by the receiver's number), or just as
 // bytes. The rest of the handle serves the second way, and makes sure in both that the descriptor
-// is the one that was meant.
+// is the one that was meant. Some send the descriptor and nothing else; so the whole handle is also
+// written into the memory's file, and the descriptor's file position says where.
 struct ipc_handle {
   int32_t descriptor;         // of the memory, in the process that reads this
   uint32_t kind;              // ipc_kind, and flags of that kind above
@@ -68,11 +71,13 @@ class ipc_export {
   ipc_export& operator=(const ipc_export&) = delete;
   ~ipc_export();
 
-  // `memory` is the heap's descriptor of what the object lies in.
-  ze_result_t make_handle(int memory, const ipc_object& object, ipc_handle* out);
+  // `memory` is where the heap has the object.
+  ze_result_t make_handle(const shared_heap::location& memory, const ipc_object& object,
+                          ipc_handle* out);
 
   // The descriptor by itself, which then stays open as long as the object does.
-  ze_result_t give_descriptor(int memory, const ipc_object& object, int* out);
+  ze_result_t give_descriptor(const shared_heap::location& memory, const ipc_object& object,
+                              int* out);
   // A handle of whichever object gave out this descriptor. False when none of this process did.
   static bool make_handle_of(int descriptor, ipc_handle* out);
 
@@ -85,14 +90,17 @@ class ipc_export {
   static void tell_loss(const context& owner);
 
  private:
-  ze_result_t open_descriptor(int memory);
+  ze_result_t open_descriptor(const shared_heap::location& memory);
   void close_descriptor();
+  void write_note(const ipc_handle& handle) const;
   ipc_handle describe() const;
 
   // Guarded by the mutex of the table of all exports.
   int descriptor_ = -1;
   uint64_t inode_ = 0;
   uint64_t handles_ = 0;  // and descriptors given out by themselves
+  uint64_t note_offset_ = 0;
+  bool has_own_position_ = false;  // the descriptor; then there is a note
   ipc_object object_{};
 };
 
@@ -100,9 +108,8 @@ class ipc_export {
 class ipc_import {
  public:
   // INVALID_ARGUMENT for what is not a handle of that kind, or whose process or memory is not to be
-  // had any more.
-  static ze_result_t open(const ipc_handle& handle, ipc_kind kind,
-                          std::unique_ptr<ipc_import>* out);
+  // had any more. A handle of which only the descriptor arrived is completed.
+  static ze_result_t open(ipc_handle& handle, ipc_kind kind, std::unique_ptr<ipc_import>* out);
   ~ipc_import();
   ipc_import(const ipc_import&) = delete;
   ipc_import& operator=(const ipc_import&) = delete;

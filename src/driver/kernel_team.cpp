@@ -10,6 +10,7 @@
 
 #include "driver/engine_thread.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -46,6 +47,8 @@ kernel_team& kernel_team::instance() {
   }
   return *team;
 }
+
+const made_with_driver first_team([] { kernel_team::instance(); });
 
 kernel_team::kernel_team() : helper_count_(std::min(processors(), most_processors) - 1) {}
 

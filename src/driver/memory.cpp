@@ -6,6 +6,7 @@
 #include "driver/atomic_access.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/stream.hpp"
 #include "driver_entry.hpp"
 
@@ -113,6 +114,8 @@ class deferred_frees {
   std::deque<waiting_free> waiting_;
 };
 
+const made_with_driver frees([] { deferred_frees::instance(); });
+
 ze_result_t free_memory(void* address, ze_driver_memory_free_policy_ext_flags_t policy) {
   deferred_frees::instance().collect();
   auto freed = allocation_registry::instance().remove(address, allocation::origin::heap);
@@ -135,7 +138,7 @@ int descriptor_of(allocation& exported) {
       exported.block == nullptr ? std::nullopt : memory_heap().locate(exported.block);
   int descriptor = -1;
   if (!location) return descriptor;
-  exported.exported.give_descriptor(location->descriptor, exported.to_ipc_object(location->offset),
+  exported.exported.give_descriptor(*location, exported.to_ipc_object(location->offset),
                                     &descriptor);
   return descriptor;
 }

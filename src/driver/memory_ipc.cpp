@@ -13,8 +13,7 @@ ze_result_t make_handle(const void* address, ipc_handle* out) {
   if (!found || found->block == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const auto location = memory_heap().locate(found->block);
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
-  return found->exported.make_handle(location->descriptor, found->to_ipc_object(location->offset),
-                                     out);
+  return found->exported.make_handle(*location, found->to_ipc_object(location->offset), out);
 }
 
 }  // namespace
@@ -66,7 +65,7 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t 
                                ze_ipc_mem_handle_t handle, ze_ipc_memory_flags_t, void** pptr) {
   return with<context>(hContext, [&](context& owner) {
     return with<device>(hDevice, [&](device& on) {
-      const ipc_handle given = load_ipc_handle(handle);
+      ipc_handle given = load_ipc_handle(handle);
       auto opened = std::make_shared<allocation>();
       const ze_result_t result = ipc_import::open(given, ipc_kind::memory, &opened->import);
       if (result != ZE_RESULT_SUCCESS) return result;

@@ -4,6 +4,7 @@
 
 #include "driver/last_error.hpp"
 #include "driver/module_binary.hpp"
+#include "driver/spirv_aliasing.hpp"
 #include "driver/spirv_link.hpp"
 #include "driver/spirv_validate.hpp"
 
@@ -30,6 +31,7 @@ result<spirv::binary> read_spirv(const module_input& input, std::string& log) {
   auto parsed = spirv::binary::parse(input.bytes);
   if (!parsed) return parsed;
   spirv::order_blocks(*parsed);
+  spirv::remove_aliasing_advice(*parsed);
   const auto warnings = spirv::validate(*parsed);
   if (!warnings) return tl::unexpected(warnings.error());
   log += *warnings;
@@ -87,6 +89,11 @@ ze_result_t module::create(context& owner, device& target, const ze_module_desc_
     log += fmt::format("error: {}\n", reason.message);
     return status;
   };
+  if (desc.format != ZE_MODULE_FORMAT_IL_SPIRV && desc.format != ZE_MODULE_FORMAT_NATIVE) {
+    return fails(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                 {fmt::format("modules are SPIR-V or native binaries; format {} is not supported",
+                              static_cast<int64_t>(desc.format))});
+  }
   std::vector<module_input> inputs;
   std::string flags;
   const auto* several = find_in_chain<ze_module_program_exp_desc_t>(

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/engine_thread.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
@@ -47,6 +48,8 @@ parking_lot& parking_lot::instance() {
   static auto* lot = new parking_lot;
   return *lot;
 }
+
+const made_with_driver only_lot([] { parking_lot::instance(); });
 
 parking_lot::parking_lot() {
   run_in_child_of_fork([] { instance().forget_after_fork(); });

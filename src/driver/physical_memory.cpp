@@ -8,6 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "driver/allocation.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/virtual_memory.hpp"
 #include "driver_entry.hpp"
 
@@ -29,6 +30,8 @@ struct physical_memories {
     return *memories;
   }
 };
+
+const made_with_driver all_physical([] { physical_memories::instance(); });
 
 }  // namespace
 
@@ -67,7 +70,7 @@ ze_result_t physical_memory::make_ipc_handle(ipc_handle* out) {
   const auto location = memory_heap().locate(block_);
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
   const auto type = on_host_ ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
-  return exported_.make_handle(location->descriptor,
+  return exported_.make_handle(*location,
                                {.kind = ipc_kind::memory,
                                 .flags = static_cast<uint32_t>(type),
                                 .offset = location->offset,

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/environment.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -35,6 +36,13 @@ std::string processor() {
   }
   return description;
 }
+
+const std::string& own_processor() {
+  static const auto* only = new std::string(processor());
+  return *only;
+}
+
+const made_with_driver known_processor([] { own_processor(); });
 
 fs::path cache_root() {
   if (const auto chosen = read_environment("ZEVENT_CACHE_DIR")) return *chosen;
@@ -105,8 +113,7 @@ result<program_store> program_store::open(std::span<const std::string_view> inpu
       XXH3_128bits_update(state, &size, sizeof(size));
       XXH3_128bits_update(state, part.data(), part.size());
     };
-    static const std::string own_processor = processor();
-    add(own_processor);
+    add(own_processor());
     for (const std::string_view part : inputs) add(part);
     const fs::path programs = root / "kernels";
     const fs::path folder = programs / hex(XXH3_128bits_digest(state));

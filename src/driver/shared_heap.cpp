@@ -101,7 +101,8 @@ shared_heap::chunk* shared_heap::add_chunk(size_t least_bytes) {
   if (descriptor < 0) return nullptr;
   // Reserve more than is needed in order to find an aligned place, then map the file over it.
   void* reserved = MAP_FAILED;
-  if (ftruncate(descriptor, checked_cast<off_t>(bytes)) == 0) {
+  const size_t notes_bytes = bytes / granule_bytes_ * note_bytes;  // behind the blocks, not mapped
+  if (ftruncate(descriptor, checked_cast<off_t>(bytes + notes_bytes)) == 0) {
     reserved = mmap(nullptr, bytes + chunk_bytes, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
@@ -159,8 +160,8 @@ std::optional<shared_heap::location> shared_heap::locate(const void* address) {
   const std::lock_guard lock(mutex_);
   const chunk* home = chunk_of(address);
   if (home == nullptr) return std::nullopt;
-  return location{home->descriptor,
-                  static_cast<uint64_t>(static_cast<const char*>(address) - home->base)};
+  const auto offset = static_cast<uint64_t>(static_cast<const char*>(address) - home->base);
+  return location{home->descriptor, offset, home->bytes + offset / granule_bytes_ * note_bytes};
 }
 
 }  // namespace zevent::driver

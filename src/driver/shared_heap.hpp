@@ -34,7 +34,9 @@ class shared_heap {
   struct location {
     int descriptor;  // owned by the heap
     uint64_t offset;
+    uint64_t note_offset;  // of note_bytes in the same file that belong to the block alone
   };
+  static constexpr size_t note_bytes = 64;
   std::optional<location> locate(const void* address);
 
  private:

@@ -13,6 +13,7 @@
 #include "driver/spirv_groups.hpp"
 #include "driver/spirv_half.hpp"
 #include "driver/spirv_images.hpp"
+#include "driver/spirv_pointers.hpp"
 #include "driver/spirv_powers.hpp"
 #include "driver/spirv_scope.hpp"
 
@@ -63,6 +64,7 @@ class variable_lowering {
     if (auto status = check_indirect_calls(); !status) return tl::unexpected(status.error());
     if (auto status = rewrite(); !status) return tl::unexpected(status.error());
     scope_.flush();
+    lower_pointer_comparisons(output_);
     guard_divisions(output_);
     lower_powers(output_);
     lower_half_functions(output_);

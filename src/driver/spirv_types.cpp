@@ -61,10 +61,10 @@ spv::Op module_index::opcode_of(id wanted) const {
   return found != nullptr ? found->opcode : spv::OpNop;
 }
 
-const std::vector<decoration>& module_index::decorations(id target) const {
-  static const std::vector<decoration> none;
+std::span<const decoration> module_index::decorations(id target) const {
   const auto found = decorations_.find(target);
-  return found != decorations_.end() ? found->second : none;
+  if (found == decorations_.end()) return {};
+  return found->second;
 }
 
 const decoration* module_index::find_decoration(id target, spv::Decoration kind) const {

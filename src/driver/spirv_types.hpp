@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,7 +32,7 @@ class module_index {
   const instruction* definition(id wanted) const;
   spv::Op opcode_of(id wanted) const;
 
-  const std::vector<decoration>& decorations(id target) const;
+  std::span<const decoration> decorations(id target) const;
   const decoration* find_decoration(id target, spv::Decoration kind) const;
   // Name and kind of LinkageAttributes; nullopt when the id has none.
   struct linkage {

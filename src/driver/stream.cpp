@@ -12,6 +12,7 @@
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
 #include "driver/ipc.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/recording.hpp"
 
 namespace zevent::driver {
@@ -26,6 +27,16 @@ struct stream_registry {
     return *registry;
   }
 };
+
+const made_with_driver all_streams([] { stream_registry::instance(); });
+
+// Held by whoever takes up a stream in the child of a fork.
+fork_safe_mutex& starting_anew() {
+  static auto* only = new fork_safe_mutex(fork_safe_mutex::rank::outer);
+  return *only;
+}
+
+const made_with_driver guard_of_starting([] { starting_anew(); });
 
 // A wait for a stream ends when its context is lost.
 class context_loss final : public abandonment {
@@ -112,8 +123,7 @@ void stream::start_anew_after_fork() {
   const uint32_t now = fork_generation();
   if (generation_.load(std::memory_order_acquire) == now) [[likely]]
     return;
-  static fork_safe_mutex starting{fork_safe_mutex::rank::outer};
-  const std::lock_guard lock(starting);
+  const std::lock_guard lock(starting_anew());
   if (generation_.load(std::memory_order_acquire) == now) return;
   new (&mutex_) std::mutex;
   inbox_.forget();

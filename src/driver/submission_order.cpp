@@ -5,6 +5,7 @@
 #include "base/futex.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
@@ -19,6 +20,8 @@ fork_safe_mutex& active_mutex() {
   static auto* only = new fork_safe_mutex(fork_safe_mutex::rank::engine);
   return *only;
 }
+
+const made_with_driver guard_of_active([] { active_mutex(); });
 
 const void* this_thread() {
   static thread_local char itself;

@@ -34,10 +34,7 @@ void relax_cpu() {
 }
 
 // Changes whenever the driver adds to memory of the user; those who poll such memory sleep on it.
-std::atomic<uint32_t>& memory_changes() {
-  static auto* word = new std::atomic<uint32_t>{0};
-  return *word;
-}
+constinit std::atomic<uint32_t> memory_changes{0};
 
 void sleep_on_cell(const wait_point& point, uint64_t at_most_ns) {
   sync_cell& cell = *point.cell;
@@ -48,9 +45,9 @@ void sleep_on_cell(const wait_point& point, uint64_t at_most_ns) {
 }
 
 void sleep_on_memory(const wait_point& point, uint64_t at_most_ns) {
-  const uint32_t sequence = memory_changes().load(std::memory_order_seq_cst);
+  const uint32_t sequence = memory_changes.load(std::memory_order_seq_cst);
   if (point.is_reached()) return;
-  futex_wait(memory_changes(), sequence, futex_scope::process, at_most_ns);
+  futex_wait(memory_changes, sequence, futex_scope::process, at_most_ns);
 }
 
 // Counts a thread that sleeps for the device.
@@ -75,13 +72,13 @@ void sync_cell::wake(futex_scope scope) {
 }
 
 void announce_memory_change() {
-  memory_changes().fetch_add(1, std::memory_order_seq_cst);
-  futex_wake(memory_changes(), futex_scope::process);
+  memory_changes.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(memory_changes, futex_scope::process);
 }
 
 void sleep_until_memory_changes(uint64_t at_most_ns) {
-  futex_wait(memory_changes(), memory_changes().load(std::memory_order_seq_cst),
-             futex_scope::process, at_most_ns);
+  futex_wait(memory_changes, memory_changes.load(std::memory_order_seq_cst), futex_scope::process,
+             at_most_ns);
 }
 
 host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandonment& check) {

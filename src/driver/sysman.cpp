@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "driver/allocation.hpp"
 #include "driver/device.hpp"
 #include "driver/driver.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -18,19 +20,14 @@ namespace {
 // The memory of a device, as a module that can be asked.
 class sysman_memory : public object_of<sysman_memory, object_kind::sysman_memory> {
  public:
-  // One for each device; never destroyed, like the devices.
-  static sysman_memory& of(const device& target) {
-    static auto* all = [] {
-      auto* modules = new std::vector<sysman_memory*>;
-      for (const device* each : driver::instance().devices()) {
-        modules->resize(std::max<size_t>(modules->size(), each->index() + 1));
-        (*modules)[each->index()] = new sysman_memory;
-      }
-      return modules;
-    }();
-    return *(*all)[target.index()];
+  // One for each device that there could be; never destroyed, like the devices.
+  static sysman_memory& of(uint32_t device_index) {
+    static auto* all = new std::array<sysman_memory, driver::most_devices>;
+    return all->at(device_index);
   }
 };
+
+const made_with_driver memories([] { sysman_memory::of(0); });
 
 template <size_t Size>
 void copy_text(std::string_view text, char (&out)[Size]) {
@@ -160,7 +157,7 @@ ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t hDevice, uint32_t* pC
                                        zes_mem_handle_t* phMemory) {
   return with<device>(hDevice, [&](device& target) {
     return answer_in_two_calls(1, pCount, phMemory, [&](zes_mem_handle_t& out, uint32_t) {
-      out = to_handle<zes_mem_handle_t>(&sysman_memory::of(target));
+      out = to_handle<zes_mem_handle_t>(&sysman_memory::of(target.index()));
     });
   });
 }

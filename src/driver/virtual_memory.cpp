@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "driver/allocation.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
@@ -39,6 +40,8 @@ virtual_memory& virtual_memory::instance() {
   static auto* only = new virtual_memory;
   return *only;
 }
+
+const made_with_driver only_one([] { virtual_memory::instance(); });
 
 virtual_memory::reservation* virtual_memory::find(uintptr_t address, size_t bytes) {
   auto next = reservations_.upper_bound(address);

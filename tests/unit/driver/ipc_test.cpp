@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -116,6 +117,37 @@ TEST(shared_pools, are_opened_with_the_descriptor_that_was_sent) {
   close(descriptor);
   ASSERT_EQ(user.result(ask::signal_event, 2), ZE_RESULT_SUCCESS);
   EXPECT_EQ(owner.result(ask::wait_event, 2), ZE_RESULT_SUCCESS);
+}
+
+// The owner's descriptor as a socket would carry it: the same open file, with its position.
+int carried_descriptor(const peer_process& owner, const message& exported) {
+  int number = -1;
+  std::memcpy(&number, exported.handle, sizeof number);
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, owner.id(), 0));
+  const auto descriptor = static_cast<int>(syscall(SYS_pidfd_getfd, process, number, 0));
+  close(process);
+  return descriptor;
+}
+
+// Communication libraries send the descriptor and nothing else; the rest of their handle is
+// whatever was in their memory.
+TEST(shared_pools, are_opened_with_the_descriptor_alone) {
+  peer_process owner;
+  peer_process user;
+  const message exported = owner.request(ask::create_pool);
+  ASSERT_EQ(exported.result, ZE_RESULT_SUCCESS);
+  const int descriptor = carried_descriptor(owner, exported);
+  ASSERT_GE(descriptor, 0);
+  message garbage = exported;
+  std::memset(garbage.handle, 0x5c, sizeof garbage.handle);
+  EXPECT_NE(user.request(ask::open_counter, 0, garbage.handle, descriptor).result,
+            ZE_RESULT_SUCCESS)
+      << "a pool is no event";
+  ASSERT_EQ(user.request(ask::open_pool, 0, garbage.handle, descriptor).result, ZE_RESULT_SUCCESS);
+  close(descriptor);
+  ASSERT_EQ(user.result(ask::signal_event, 2), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(owner.result(ask::wait_event, 2), ZE_RESULT_SUCCESS);
+  EXPECT_NE(user.result(ask::open_pool, 0, garbage.handle), ZE_RESULT_SUCCESS);
 }
 
 TEST(shared_pools, wake_a_waiter_in_another_process) {
@@ -291,6 +323,26 @@ TEST(shared_memory, is_the_same_in_both_processes) {
     EXPECT_EQ(owner.result(ask::put_memory, 0, exported.handle), ZE_RESULT_SUCCESS)
         << "once more is no harm";
   }
+}
+
+TEST(shared_memory, is_opened_with_the_descriptor_alone_until_it_is_given_back) {
+  peer_process owner;
+  peer_process user;
+  const message exported = owner.request(ask::create_memory, 4097);
+  ASSERT_EQ(exported.result, ZE_RESULT_SUCCESS);
+  const int descriptor = carried_descriptor(owner, exported);
+  ASSERT_GE(descriptor, 0);
+  message garbage = exported;
+  std::memset(garbage.handle, 0x5c, sizeof garbage.handle);
+  const message opened = user.request(ask::open_memory, 0, garbage.handle, descriptor);
+  ASSERT_EQ(opened.result, ZE_RESULT_SUCCESS);
+  EXPECT_EQ(opened.argument, 0x5au);
+  EXPECT_EQ(owner.request(ask::read_memory).argument, 0xa5u);
+  EXPECT_EQ(user.result(ask::close_memory), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(owner.result(ask::put_memory, 0, exported.handle), ZE_RESULT_SUCCESS);
+  EXPECT_NE(user.request(ask::open_memory, 0, garbage.handle, descriptor).result,
+            ZE_RESULT_SUCCESS);
+  close(descriptor);
 }
 
 TEST(shared_memory, of_a_handle_that_was_given_back_cannot_be_opened) {

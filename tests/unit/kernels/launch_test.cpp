@@ -8,6 +8,7 @@
 #include "kernels/group_reduce_spv.h"
 #include "kernels/ids_spv.h"
 #include "kernels/not_inlined_spv.h"
+#include "kernels/pointer_comparisons_spv.h"
 #include "kernels/reverse_add_spv.h"
 #include "kernels/vector_add_spv.h"
 
@@ -15,6 +16,19 @@ namespace zevent::driver::test {
 namespace {
 
 class launching : public kernel_fixture {};
+
+TEST_F(launching, compares_pointers) {
+  auto* numbers = shared_memory<uint64_t>(16);
+  const auto kernel = kernel_of(module_of(pointer_comparisons_spv), "compare_pointers");
+  const auto compare = [&](uint64_t* a, uint64_t* b) {
+    set_all(kernel, a, b, numbers);
+    run(kernel, 1, 1);
+    return std::vector(numbers, numbers + 3);
+  };
+  EXPECT_EQ(compare(numbers + 4, numbers + 4), (std::vector<uint64_t>{1, 0, 0}));
+  EXPECT_EQ(compare(numbers + 9, numbers + 4), (std::vector<uint64_t>{0, 1, 5}));
+  EXPECT_EQ(compare(numbers + 4, numbers + 9), (std::vector<uint64_t>{0, 1, uint64_t(-5)}));
+}
 
 TEST_F(launching, adds_two_vectors) {
   constexpr uint32_t count = 1000;

@@ -13,6 +13,7 @@
 
 #include "base/temporary_folder.hpp"
 #include "kernel_fixture.hpp"
+#include "kernels/alias_scopes_spv.h"
 #include "kernels/arguments_spv.h"
 #include "kernels/client_capabilities_spv.h"
 #include "kernels/function_pointers_spv.h"
@@ -346,6 +347,46 @@ TEST_F(modules, of_several_inputs_are_linked_into_one) {
 
   desc.format = ZE_MODULE_FORMAT_NATIVE;
   EXPECT_EQ(build(desc).result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+// HIP's compiler notes what does not alias, and its runtime links several inputs.
+TEST_F(modules, of_several_inputs_may_note_what_does_not_alias) {
+  const uint8_t* inputs[] = {reinterpret_cast<const uint8_t*>(alias_scopes_spv),
+                             reinterpret_cast<const uint8_t*>(linkage_export_spv)};
+  const size_t sizes[] = {sizeof(alias_scopes_spv), sizeof(linkage_export_spv)};
+  ze_module_program_exp_desc_t program = {};
+  program.stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC;
+  program.count = 2;
+  program.inputSizes = sizes;
+  program.pInputModules = inputs;
+  ze_module_desc_t desc = {};
+  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+  desc.pNext = &program;
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  const auto outcome = build(desc);
+  ASSERT_EQ(outcome.result, ZE_RESULT_SUCCESS) << outcome.log;
+  auto* numbers = shared_memory<uint64_t>(2);
+  numbers[0] = 41;
+  const auto kernel = kernel_of(outcome.module, "add_one");
+  set_all(kernel, numbers, numbers + 1);
+  run(kernel, 1, 1);
+  EXPECT_EQ(numbers[1], 42u);
+}
+
+TEST_F(modules, in_a_format_that_is_not_there_have_a_build_log_too) {
+  auto desc = spirv_desc(vector_add_spv);
+  desc.format = static_cast<ze_module_format_t>(3);
+  ze_module_handle_t made = nullptr;
+  ze_module_build_log_handle_t log = nullptr;
+  ASSERT_EQ(zeModuleCreate(context_, device_, &desc, &made, &log),
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  ASSERT_NE(log, nullptr);
+  size_t bytes = 0;
+  ASSERT_EQ(zeModuleBuildLogGetString(log, &bytes, nullptr), ZE_RESULT_SUCCESS);
+  std::string text(bytes, ' ');
+  ASSERT_EQ(zeModuleBuildLogGetString(log, &bytes, text.data()), ZE_RESULT_SUCCESS);
+  EXPECT_NE(text.find("format 3"), text.npos) << text;
+  EXPECT_EQ(zeModuleBuildLogDestroy(log), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(modules, of_every_version_declare_what_clients_compilers_declare) {
