@@ -2,7 +2,10 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "base/byte_writer.hpp"
 #include "base/untrusted_reader.hpp"
@@ -23,13 +26,36 @@ bool blob_hash_order::operator()(const blob_hash& a, const blob_hash& b) const {
   return std::memcmp(a.bytes, b.bytes, sizeof a.bytes) < 0;
 }
 
-blob_hash hash_of(std::span<const std::byte> content) {
+namespace {
+
+blob_hash to_blob_hash(const XXH128_hash_t& value) {
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(content.data(), content.size()));
+  XXH128_canonicalFromHash(&canonical, value);
   blob_hash hash{};
   static_assert(sizeof hash.bytes == sizeof canonical.digest);
   std::memcpy(hash.bytes, canonical.digest, sizeof hash.bytes);
   return hash;
+}
+
+// Of `bytes` bytes that are all the same.
+blob_hash hash_of_constant(std::byte value, uint64_t bytes) {
+  const std::vector<std::byte> part(static_cast<size_t>(std::min<uint64_t>(bytes, 65536)), value);
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
+                                                                              XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(state.get());
+  while (bytes > 0) {
+    const uint64_t now = std::min<uint64_t>(bytes, part.size());
+    XXH3_128bits_update(state.get(), part.data(), static_cast<size_t>(now));
+    bytes -= now;
+  }
+  return to_blob_hash(XXH3_128bits_digest(state.get()));
+}
+
+}  // namespace
+
+blob_hash hash_of(std::span<const std::byte> content) {
+  return to_blob_hash(XXH3_128bits(content.data(), content.size()));
 }
 
 std::string to_text(const blob_hash& hash) {
@@ -109,6 +135,12 @@ result<std::vector<std::byte>> blob_index::read(const chunk_file& file,
   const auto& [entry, offset, bytes] = found->second;
   const auto loaded = file.load(entry);
   if (!loaded) return tl::unexpected(loaded.error());
+  if (const auto value = loaded->constant(content_stream)) {
+    // A few bytes may stand for gigabytes: no memory is taken for what is not the blob.
+    if (hash_of_constant(*value, bytes) != hash)
+      return fail("the blob {} is damaged", to_text(hash));
+    return std::vector<std::byte>(static_cast<size_t>(bytes), *value);
+  }
   auto content = loaded->decode(content_stream, max_stream_bytes);
   if (!content) return content;
   const auto begin = content->begin() + static_cast<std::ptrdiff_t>(offset);

@@ -171,6 +171,25 @@ result<uint64_t> chunk_writer::finish() {
   return offset_;
 }
 
+namespace {
+
+// Whether what is stored could unpack to as much as it says: asked before memory is taken for it.
+bool is_possible(const chunk::stream& given) {
+  // A block of zstd takes three bytes at least, and gives this much at most.
+  constexpr uint64_t largest_block_bytes = uint64_t{128} << 10;
+  switch (given.coding) {
+    case stream_coding::raw:
+      return given.decoded_bytes == given.stored.size();
+    case stream_coding::constant:
+      return given.stored.size() == 1;
+    case stream_coding::zstd:
+      return given.decoded_bytes <= (given.stored.size() / 3 + 1) * largest_block_bytes;
+  }
+  return false;
+}
+
+}  // namespace
+
 const chunk::stream* chunk::find(uint16_t name) const {
   const auto found = std::find_if(streams_.begin(), streams_.end(),
                                   [&](const stream& each) { return each.name == name; });
@@ -180,6 +199,12 @@ const chunk::stream* chunk::find(uint16_t name) const {
 std::optional<uint64_t> chunk::decoded_bytes(uint16_t name) const {
   const auto* found = find(name);
   return found == nullptr ? std::nullopt : std::optional(found->decoded_bytes);
+}
+
+std::optional<std::byte> chunk::constant(uint16_t name) const {
+  const auto* found = find(name);
+  if (found == nullptr || found->coding != stream_coding::constant) return std::nullopt;
+  return found->stored.size() == 1 ? std::optional(found->stored.front()) : std::nullopt;
 }
 
 result<void> chunk::decode(uint16_t name, std::span<std::byte> destination) const {
@@ -218,6 +243,8 @@ result<std::vector<std::byte>> chunk::decode(uint16_t name, uint64_t most_bytes)
   if (*bytes > most_bytes)
     return fail("stream {} of the chunk at byte {} says it holds {} bytes; at most {} make sense",
                 name, entry_.offset, *bytes, most_bytes);
+  if (!is_possible(*find(name)))
+    return fail("stream {} of the chunk at byte {} does not decode", name, entry_.offset);
   std::vector<std::byte> destination(static_cast<size_t>(*bytes));
   if (auto decoded = decode(name, std::span(destination)); !decoded)
     return tl::unexpected(decoded.error());

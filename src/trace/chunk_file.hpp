@@ -73,7 +73,10 @@ class chunk {
   std::optional<uint64_t> decoded_bytes(uint16_t name) const;
   // Fills `destination`, whose size must be what decoded_bytes said.
   result<void> decode(uint16_t name, std::span<std::byte> destination) const;
-  // The same into memory of its own; fails when it would be more than `most_bytes`.
+  // The byte that all of the stream is; nullopt when it is not said to be one repeated byte.
+  std::optional<std::byte> constant(uint16_t name) const;
+  // The same into memory of its own; fails when it would be more than `most_bytes`, or more than
+  // what is stored could ever unpack to.
   result<std::vector<std::byte>> decode(uint16_t name, uint64_t most_bytes) const;
 
  private:

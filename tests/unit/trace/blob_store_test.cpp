@@ -17,6 +17,7 @@ std::vector<std::vector<std::byte>> random_blobs() {
     for (auto& byte : blob) byte = static_cast<std::byte>(random() % 5);
   }
   blobs.emplace_back();
+  blobs.emplace_back(1'500'000, std::byte{7});  // a chunk of its own, of one byte
   return blobs;
 }
 
