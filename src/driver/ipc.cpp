@@ -263,10 +263,15 @@ bool ipc_export::put(const ipc_handle& handle) {
 
 ze_result_t ipc_import::open(ipc_handle& handle, ipc_kind kind, std::unique_ptr<ipc_import>* out) {
   if (!is_handle_of(handle, kind)) {
-    const int descriptor = handle.descriptor;
-    if (!read_note(descriptor, &handle) || !is_handle_of(handle, kind)) {
+    ipc_handle note{};
+    if (!read_note(handle.descriptor, &note) || !is_handle_of(note, kind)) {
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    // More arrived than the descriptor, and it was damaged on the way.
+    if (handle.inode == note.inode || handle.checksum == note.checksum) {
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    handle = note;
   }
   if (fault_strikes_at(fault::ipc_open_fails)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   const bool owner_died = fault_strikes_after(fault::ipc_owner_dies);

@@ -15,9 +15,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/environment.hpp"
+#include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -144,6 +147,15 @@ class process_start {
   int error_ = 0;
 };
 
+// Held while this process has the end of the pipe that the compiler writes to: a child of fork()
+// that had it too would keep the output from ending.
+fork_safe_mutex& writing_end() {
+  static auto* only = new fork_safe_mutex(fork_safe_mutex::rank::outer);
+  return *only;
+}
+
+const made_with_driver guard_of_writing_end([] { writing_end(); });
+
 std::string read_all(int source) {
   std::string text;
   std::array<char, 4096> buffer;
@@ -173,6 +185,7 @@ result<std::string> kernel_compiler::run(const fs::path& folder,
                                          const std::vector<std::string>& kernels) const {
   if (!program_) return tl::unexpected(program_.error());
   std::array<int, 2> ends{};
+  std::unique_lock lock(writing_end());
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return fail("the kernel compiler cannot be run: {}", std::strerror(errno));
   }
@@ -182,6 +195,7 @@ result<std::string> kernel_compiler::run(const fs::path& folder,
   const int error = start.as_child(child);
   if (error != 0) return fail("{} cannot be run: {}", program_->string(), std::strerror(error));
   output.close();
+  lock.unlock();
   // The end of its output is the end of the compiler and of all that it started.
   std::string text = read_all(input.get());
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {

@@ -113,9 +113,27 @@ void order_function(std::vector<instruction>& all, size_t first, size_t last) {
   std::move(ordered.begin(), ordered.end(), all.begin() + static_cast<ptrdiff_t>(blocks[0].first));
 }
 
+bool is_branch(spv::Op opcode) {
+  return opcode == spv::OpBranch || opcode == spv::OpBranchConditional;
+}
+
+// The translator from LLVM writes the merges of some loops twice, or not at the end of their block.
+// To kernels they are only hints on how to unroll: those in the wrong place go.
+void remove_misplaced_merges(std::vector<instruction>& all) {
+  size_t kept = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_in_place = i + 1 < all.size() && is_branch(all[i + 1].opcode);
+    if (all[i].opcode == spv::OpLoopMerge && !is_in_place) continue;
+    if (kept != i) all[kept] = std::move(all[i]);
+    ++kept;
+  }
+  all.resize(kept);
+}
+
 }  // namespace
 
 void order_blocks(binary& module) {
+  remove_misplaced_merges(module.instructions);
   size_t first = 0;
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     if (module.instructions[i].opcode == spv::OpFunction) first = i;

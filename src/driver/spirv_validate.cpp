@@ -32,7 +32,10 @@ constexpr std::array tolerated_complaints = {
     tolerated_complaint{"does not match the type that results from indexing into the base",
                         spv::CapabilityMax},
     // SPV_INTEL_function_pointers has pointers to functions, of which the validator knows nothing.
-    tolerated_complaint{"Invalid use of function type", spv::CapabilityFunctionPointersINTEL},
+    // A struct may have members of such types and the module name no capability.
+    tolerated_complaint{"Invalid use of function type", spv::CapabilityMax},
+    // Their constants come before the functions they point to.
+    tolerated_complaint{"has not been defined", spv::CapabilityFunctionPointersINTEL},
 };
 
 bool has_capability(const binary& module, spv::Capability wanted) {

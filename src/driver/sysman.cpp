@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <memory>
 
 #include "driver/allocation.hpp"
 #include "driver/device.hpp"
 #include "driver/driver.hpp"
-#include "driver/made_with_driver.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -20,14 +21,20 @@ namespace {
 // The memory of a device, as a module that can be asked.
 class sysman_memory : public object_of<sysman_memory, object_kind::sysman_memory> {
  public:
-  // One for each device that there could be; never destroyed, like the devices.
+  // One for each device, made when it is asked for; never destroyed, like the devices.
   static sysman_memory& of(uint32_t device_index) {
-    static auto* all = new std::array<sysman_memory, driver::most_devices>;
-    return all->at(device_index);
+    // Release/acquire: who sees the pointer sees the object.
+    static constinit std::array<std::atomic<sysman_memory*>, driver::most_devices> all{};
+    std::atomic<sysman_memory*>& place = all.at(device_index);
+    sysman_memory* known = place.load(std::memory_order_acquire);
+    if (known != nullptr) return *known;
+    auto made = std::make_unique<sysman_memory>();
+    if (place.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
+      return *made.release();
+    }
+    return *known;
   }
 };
-
-const made_with_driver memories([] { sysman_memory::of(0); });
 
 template <size_t Size>
 void copy_text(std::string_view text, char (&out)[Size]) {

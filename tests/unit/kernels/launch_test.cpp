@@ -7,6 +7,7 @@
 #include "kernels/float_atomics_spv.h"
 #include "kernels/group_reduce_spv.h"
 #include "kernels/ids_spv.h"
+#include "kernels/misplaced_merges_spv.h"
 #include "kernels/not_inlined_spv.h"
 #include "kernels/pointer_comparisons_spv.h"
 #include "kernels/reverse_add_spv.h"
@@ -28,6 +29,14 @@ TEST_F(launching, compares_pointers) {
   EXPECT_EQ(compare(numbers + 4, numbers + 4), (std::vector<uint64_t>{1, 0, 0}));
   EXPECT_EQ(compare(numbers + 9, numbers + 4), (std::vector<uint64_t>{0, 1, 5}));
   EXPECT_EQ(compare(numbers + 4, numbers + 9), (std::vector<uint64_t>{0, 1, uint64_t(-5)}));
+}
+
+TEST_F(launching, runs_loops_whose_merge_is_written_twice) {
+  auto* sum = shared_memory<uint64_t>(1);
+  const auto kernel = kernel_of(module_of(misplaced_merges_spv), "sum_below");
+  set_all(kernel, uint64_t{10}, sum);
+  run(kernel, 1, 1);
+  EXPECT_EQ(*sum, 45u);
 }
 
 TEST_F(launching, adds_two_vectors) {
