@@ -28,8 +28,8 @@ enum class value_form : uint8_t {
 // and `bytes` into the encoded call: both must outlive the value.
 struct value {
   value_form form = value_form::absent;
-  const variable* origin = nullptr;   // the parameter or field; null for elements
-  const type* declared = nullptr;     // of scalar, pointer, raw; of a byte of bytes or blob; or null
+  const variable* origin = nullptr;  // the parameter or field; null for elements
+  const type* declared = nullptr;    // of scalar, pointer, raw; of a byte of bytes or blob; or null
   const record* structure = nullptr;  // of record
   uint64_t bits = 0;
   std::span<const std::byte> bytes;

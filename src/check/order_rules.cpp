@@ -12,7 +12,6 @@ namespace {
 using enum argument;
 using model::byte_range;
 using model::byte_region;
-using model::command;
 using model::complete;
 using model::event;
 using model::memory_access;

@@ -9,7 +9,6 @@ using enum argument;
 using model::complete;
 using model::event;
 using model::event_pool;
-using model::no_call;
 using model::object;
 
 constexpr uint64_t all_pool_flags = 0xf;

@@ -10,7 +10,6 @@
 namespace zevent::check {
 namespace {
 
-using trace::number_of;
 
 colour colour_of(severity level) {
   switch (level) {

@@ -85,8 +85,9 @@ T combine(group_computation computation, T a, T b) {
     }
   } else {
     // Sums and products go round, whatever the sign.
-    const auto natural_a = static_cast<uint64_t>(a);
-    const auto natural_b = static_cast<uint64_t>(b);
+    using natural = std::make_unsigned_t<T>;
+    const auto natural_a = uint64_t{static_cast<natural>(a)};
+    const auto natural_b = uint64_t{static_cast<natural>(b)};
     switch (computation) {
       case group_computation::add:
         return static_cast<T>(natural_a + natural_b);

@@ -19,7 +19,7 @@ float as_float(uint32_t bits) {
 
 // Any number, and what is none, without overflow.
 int64_t to_index(float value) {
-  constexpr float most = 1 << 30;
+  constexpr float most = 0x1p30F;
   if (!(value > -most)) return -(int64_t{1} << 30);
   return static_cast<int64_t>(std::min(value, most));
 }

@@ -38,9 +38,9 @@ ze_result_t region_of(const device_image& image, const ze_image_region_t* given,
     out.size = whole.sizes;
     return ZE_RESULT_SUCCESS;
   }
-  const uint64_t origin[] = {given->originX, given->originY, given->originZ};
-  const uint64_t size[] = {given->width, given->height, given->depth};
-  for (size_t axis = 0; axis < whole.axes; ++axis) {
+  const std::array<uint64_t, 3> origin = {given->originX, given->originY, given->originZ};
+  const std::array<uint64_t, 3> size = {given->width, given->height, given->depth};
+  for (size_t axis = 0; axis < std::min<size_t>(whole.axes, size.size()); ++axis) {
     out.origin[axis] = origin[axis];
     out.size[axis] = size[axis];
     if (origin[axis] + size[axis] > whole.sizes[axis]) return ZE_RESULT_ERROR_INVALID_ARGUMENT;

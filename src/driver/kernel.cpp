@@ -25,7 +25,7 @@ void refer_to_image(argument_values& in, size_t index, device_image* given) {
   const image_descriptor& descriptor =
       given != nullptr ? given->descriptor() : device_image::none();
   const image_descriptor* pointer = &descriptor;
-  in.set_value(index, &pointer, sizeof(pointer));
+  in.set_value(index, &pointer, sizeof(void*));
   in.keep(index, ref<object>(given));
 }
 

@@ -117,7 +117,7 @@ instruction make_literal_instruction(spv::Op opcode, id type, id result,
 }
 
 zevent::result<binary> binary::parse(std::span<const uint8_t> bytes) {
-  if (bytes.size() < words_of_header * 4) {
+  if (bytes.size() < size_t{words_of_header} * 4) {
     return fail("not SPIR-V: {} bytes are less than the {} of its header", bytes.size(),
                 words_of_header * 4);
   }

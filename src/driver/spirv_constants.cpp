@@ -115,9 +115,9 @@ class evaluator {
         return operand(0);
       case spv::OpIAdd:
       case spv::OpISub: {
-        const auto left = operand(0);
+        auto left = operand(0);
         if (!left) return left;
-        const auto right = operand(1);
+        auto right = operand(1);
         if (!right) return right;
         if (right->variable != 0) break;
         return scalar{
