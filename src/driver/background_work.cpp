@@ -49,21 +49,24 @@ class background_queue {
 // who sees the pointer sees the queue.
 std::atomic<background_queue*> current{nullptr};
 
-background_queue& background_queue::instance() {
-  background_queue* queue = current.load(std::memory_order_acquire);
-  if (queue != nullptr) return *queue;
+bool watches_forks() {
   static const bool is_watched = [] {
     run_in_child_of_fork([] { current.store(nullptr, std::memory_order_release); });
     return true;
   }();
-  static_cast<void>(is_watched);
+  return is_watched;
+}
+
+const made_with_driver watch([] { watches_forks(); });
+
+background_queue& background_queue::instance() {
+  background_queue* queue = current.load(std::memory_order_acquire);
+  if (queue != nullptr) return *queue;
   auto* made = new background_queue;
   if (current.compare_exchange_strong(queue, made, std::memory_order_acq_rel)) return *made;
   delete made;
   return *queue;
 }
-
-const made_with_driver first_queue([] { background_queue::instance(); });
 
 }  // namespace
 

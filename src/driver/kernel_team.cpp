@@ -28,18 +28,31 @@ uint32_t processors() {
 // sees the pointer sees the team.
 std::atomic<kernel_team*> current{nullptr};
 
+// Held by whoever makes a team: there is one a process.
+fork_safe_mutex& making() {
+  static auto* only = new fork_safe_mutex(fork_safe_mutex::rank::outer);
+  return *only;
+}
+
+bool watches_forks() {
+  static const bool is_watched = [] {
+    run_in_child_of_fork([] { current.store(nullptr, std::memory_order_release); });
+    return true;
+  }();
+  return is_watched;
+}
+
+const made_with_driver watch([] {
+  making();
+  watches_forks();
+});
+
 }  // namespace
 
 kernel_team& kernel_team::instance() {
   kernel_team* team = current.load(std::memory_order_acquire);
   if (team != nullptr) return *team;
-  static const bool is_watched = [] {
-    run_in_child_of_fork([] { current.store(nullptr, std::memory_order_release); });
-    return true;
-  }();
-  static_cast<void>(is_watched);
-  static auto* making = new fork_safe_mutex(fork_safe_mutex::rank::outer);  // one team a process
-  const std::lock_guard lock(*making);
+  const std::lock_guard lock(making());
   team = current.load(std::memory_order_acquire);
   if (team == nullptr) {
     team = new kernel_team;
@@ -47,8 +60,6 @@ kernel_team& kernel_team::instance() {
   }
   return *team;
 }
-
-const made_with_driver first_team([] { kernel_team::instance(); });
 
 kernel_team::kernel_team() : helper_count_(std::min(processors(), most_processors) - 1) {}
 
