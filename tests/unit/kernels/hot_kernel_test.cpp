@@ -103,6 +103,9 @@ TEST_F(hot_kernels, share_local_memory_and_meet_at_barriers_as_before) {
 std::atomic<int> children_ended{0};
 
 TEST_F(hot_kernels, are_compiled_behind_the_back_of_a_program_that_waits_for_its_children) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer has the compiler run as a child";
+#endif
   constexpr uint32_t groups = 2048, size = 32;
   auto* in = shared_memory<int>(groups * size);
   auto* out = shared_memory<int>(groups);
