@@ -313,20 +313,32 @@ TEST_F(modules, without_kernels_are_empty_not_wrong) {
   EXPECT_EQ(count, 0U);
 }
 
-TEST_F(modules, of_several_inputs_are_linked_into_one) {
-  const uint8_t* inputs[] = {reinterpret_cast<const uint8_t*>(linkage_import_spv),
-                             reinterpret_cast<const uint8_t*>(linkage_export_spv)};
-  const size_t sizes[] = {sizeof(linkage_import_spv), sizeof(linkage_export_spv)};
+// A module program of two SPIR-V inputs.
+struct two_inputs {
+  two_inputs(std::span<const uint32_t> first, std::span<const uint32_t> second)
+      : modules{reinterpret_cast<const uint8_t*>(first.data()),
+                reinterpret_cast<const uint8_t*>(second.data())},
+        sizes{first.size_bytes(), second.size_bytes()} {
+    program.stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC;
+    program.count = 2;
+    program.inputSizes = sizes.data();
+    program.pInputModules = modules.data();
+    desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+    desc.pNext = &program;
+    desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  }
+  two_inputs(const two_inputs&) = delete;
+  two_inputs& operator=(const two_inputs&) = delete;
+
+  std::array<const uint8_t*, 2> modules;
+  std::array<size_t, 2> sizes;
   ze_module_program_exp_desc_t program = {};
-  program.stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC;
-  program.count = 2;
-  program.inputSizes = sizes;
-  program.pInputModules = inputs;
   ze_module_desc_t desc = {};
-  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-  desc.pNext = &program;
-  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
-  const auto outcome = build(desc);
+};
+
+TEST_F(modules, of_several_inputs_are_linked_into_one) {
+  two_inputs inputs(linkage_import_spv, linkage_export_spv);
+  const auto outcome = build(inputs.desc);
   ASSERT_EQ(outcome.result, ZE_RESULT_SUCCESS) << outcome.log;
   ze_module_properties_t properties = {};
   ASSERT_EQ(zeModuleGetProperties(outcome.module, &properties), ZE_RESULT_SUCCESS);
@@ -345,25 +357,14 @@ TEST_F(modules, of_several_inputs_are_linked_into_one) {
   run(ids_of_both, 4, 2);
   EXPECT_EQ(std::vector(ids, ids + 8), (std::vector<uint64_t>{0, 101, 202, 303, 0, 101, 202, 303}));
 
-  desc.format = ZE_MODULE_FORMAT_NATIVE;
-  EXPECT_EQ(build(desc).result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  inputs.desc.format = ZE_MODULE_FORMAT_NATIVE;
+  EXPECT_EQ(build(inputs.desc).result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
 // HIP's compiler notes what does not alias, and its runtime links several inputs.
 TEST_F(modules, of_several_inputs_may_note_what_does_not_alias) {
-  const uint8_t* inputs[] = {reinterpret_cast<const uint8_t*>(alias_scopes_spv),
-                             reinterpret_cast<const uint8_t*>(linkage_export_spv)};
-  const size_t sizes[] = {sizeof(alias_scopes_spv), sizeof(linkage_export_spv)};
-  ze_module_program_exp_desc_t program = {};
-  program.stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC;
-  program.count = 2;
-  program.inputSizes = sizes;
-  program.pInputModules = inputs;
-  ze_module_desc_t desc = {};
-  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-  desc.pNext = &program;
-  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
-  const auto outcome = build(desc);
+  const two_inputs inputs(alias_scopes_spv, linkage_export_spv);
+  const auto outcome = build(inputs.desc);
   ASSERT_EQ(outcome.result, ZE_RESULT_SUCCESS) << outcome.log;
   auto* numbers = shared_memory<uint64_t>(2);
   numbers[0] = 41;
