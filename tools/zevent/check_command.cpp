@@ -23,7 +23,7 @@
 #include "model/symptom_search.hpp"
 #include "report/call_text.hpp"
 #include "report/progress_bar.hpp"
-#include "trace/open_trace.hpp"
+#include "trace_argument.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -186,9 +186,8 @@ int check_symptom(const check_line& line, const trace::trace_file& trace) {
   return shown->empty() ? 0 : exit_findings;
 }
 
-int check_file(const check_line& line, const check::selection& wanted, const fs::path& path,
-               const std::string& name) {
-  const auto opened = trace::open_trace(path);
+int check_opened(const check_line& line, const check::selection& wanted,
+                 const result<trace::opened_trace>& opened, const std::string& name) {
   if (!opened) return complain("check", opened.error(), exit_not_checked);
   if (!line.symptom.empty()) return check_symptom(line, opened->trace);
   report::progress_bar bar("checking");
@@ -232,10 +231,16 @@ struct checked_run {
   int status = exit_not_checked;  // of the check
 };
 
-result<checked_run> record_and_check(const check_line& line, const check::selection& wanted,
-                                     const std::vector<std::string>& recording,
-                                     const launch::environment_changes& changes,
-                                     const std::vector<std::string>& program) {
+// The recording of the program, which is in no file any more: whatever ends the check, be it a
+// reader that has seen enough or Ctrl-C, leaves nothing behind. Nullopt where nothing was recorded.
+struct recorded_run {
+  launch::program_end end;
+  std::optional<result<trace::opened_trace>> recording;
+};
+
+result<recorded_run> record_for_check(const std::vector<std::string>& recording,
+                                      const launch::environment_changes& changes,
+                                      const std::vector<std::string>& program) {
   const temporary_folder folder("zevent-check");
   if (folder.path().empty()) return fail("cannot make a temporary folder");
   const fs::path trace = folder.path() / "trace.zev";
@@ -249,9 +254,21 @@ result<checked_run> record_and_check(const check_line& line, const check::select
   command.insert(command.end(), program.begin(), program.end());
   const auto end = launch::run_program(command, changes);
   if (!end) return tl::unexpected(end.error());
-  checked_run out{*end, exit_not_checked};
-  if (fs::exists(trace, error)) {
-    out.status = check_file(line, wanted, trace, fs::path(program.front()).filename().string());
+  recorded_run out{*end, std::nullopt};
+  if (fs::exists(trace, error)) out.recording = trace::open_trace(trace);
+  return out;
+}
+
+result<checked_run> record_and_check(const check_line& line, const check::selection& wanted,
+                                     const std::vector<std::string>& recording,
+                                     const launch::environment_changes& changes,
+                                     const std::vector<std::string>& program) {
+  const auto run = record_for_check(recording, changes, program);
+  if (!run) return tl::unexpected(run.error());
+  checked_run out{run->end, exit_not_checked};
+  if (run->recording) {
+    out.status =
+        check_opened(line, wanted, *run->recording, fs::path(program.front()).filename().string());
   } else {
     complain("check", {fmt::format("{} left no recording", program.front())}, exit_not_checked);
   }
@@ -278,7 +295,8 @@ struct target {
 result<target> target_of(CLI::App& app) {
   auto words = app.remaining();
   if (words.empty() || words.front().starts_with("-")) {
-    if (words.empty()) return fail("which trace, or which program behind --?");
+    if (words.empty())
+      return fail("which trace, or which program behind --? see 'zevent check --help'");
     auto program = program_of(app);
     if (!program) return tl::unexpected(program.error());
     return target{"", std::move(*program)};
@@ -307,7 +325,7 @@ int check(CLI::App& app, check_line& line) {
   const auto wanted = selection_of(line);
   if (!wanted) return complain("check", wanted.error(), exit_usage);
   if (what->trace.empty()) return check_program(line, *wanted, what->program);
-  return check_file(line, *wanted, what->trace, what->trace);
+  return check_opened(line, *wanted, open_named("check", what->trace), what->trace);
 }
 
 }  // namespace
@@ -329,19 +347,24 @@ action declare_check(CLI::App& line) {
       "Checks a trace, or records the program and checks that. Exit status: 0 no errors found,\n"
       "1 errors found, 2 could not check. docs/rules.md explains the rules.");
   line.add_option("--rule", options->only, "only this rule (again for more): EV-25")
+      ->type_name("RULE")
       ->allow_extra_args(false);
   line.add_option("--ignore", options->ignored, "not this rule (again for more)")
+      ->type_name("RULE")
       ->allow_extra_args(false);
   line.add_option("--severity", options->least,
                   "what is shown: error, hazard, performance or note, and what is worse")
       ->check(CLI::IsMember({"error", "hazard", "performance", "note"}))
       ->capture_default_str();
   line.add_option("--suppressions", options->suppressions,
-                  "a file with one rule a line, and perhaps a function or object");
+                  "a file with one rule a line, and perhaps a function or object")
+      ->type_name("FILE");
   line.add_option("--blocking", options->blocking,
-                  "how long a call that should not block may take (default 100us)");
+                  "how long a call that should not block may take (default 100us)")
+      ->type_name("DURATION");
   line.add_option("--overrun", options->overrun,
-                  "how much longer than its timeout a wait may take (default 1ms)");
+                  "how much longer than its timeout a wait may take (default 1ms)")
+      ->type_name("DURATION");
   line.add_option("--polls", options->limits.polls,
                   "how often the same query may be repeated with nothing in between")
       ->check([](const std::string& text) {
@@ -353,8 +376,10 @@ action declare_check(CLI::App& line) {
                 "counter-based events may be signalled by the process that opened them");
   line.add_option("--symptom", options->symptom,
                   "instead of the rules: whether it shows 'CALL>DURATION', 'CALL result=NAME', "
-                  "hang or crash");
-  line.add_option("-o,--output", options->output, "write the report to this file");
+                  "hang or crash")
+      ->type_name("SYMPTOM");
+  line.add_option("-o,--output", options->output, "write the report to this file")
+      ->type_name("FILE");
   auto* json = line.add_flag("--json", options->json, "the report as JSON");
   line.add_flag("--sarif", options->sarif, "the report as SARIF 2.1.0")->excludes(json);
   line.add_flag("--list-rules", options->list_rules, "one line a rule, and nothing else");

@@ -57,6 +57,10 @@ CLI::Validator is_whole_number();
 // What --max-size of a recording checks.
 CLI::Validator is_recording_size();
 
+// Fails where something other than a file is in the place of a file that is to be written under
+// another name first: the file would replace it, be it a pipe, a link or, for root, a device.
+result<void> may_be_replaced(const std::string& path);
+
 // The words after the verb's own options: the program to run and its arguments. An option that the
 // verb does not know, or no program at all, is a failure.
 result<std::vector<std::string>> program_of(const CLI::App& line);

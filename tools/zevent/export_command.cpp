@@ -13,6 +13,7 @@
 #include "report/show.hpp"
 #include "report/sqlite_export.hpp"
 #include "report/text_output.hpp"
+#include "report/unfinished_file.hpp"
 #include "trace_argument.hpp"
 
 namespace zevent::tool {
@@ -35,25 +36,39 @@ result<damage_list> write_sqlite(const trace::trace_file& trace, const trace::ca
   return std::move(report->damage);
 }
 
-result<damage_list> write_jsonl(const trace::trace_file& trace, const trace::call_filter& filter,
-                                const std::string& file) {
-  const int descriptor = file == "-"
-                             ? dup(STDOUT_FILENO)
-                             : open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+result<damage_list> write_lines(const trace::trace_file& trace, const trace::call_filter& filter,
+                                int descriptor, const std::string& file) {
   if (descriptor < 0) return fail("cannot write {}: {}", file, strerror(errno));
-  report::text_output out(descriptor);
   report::show_options how;
   how.json = how.waits = how.injected = true;
   report::progress_bar bar("looking for what waits");
   how.progress = [&](uint64_t done, uint64_t total) { bar.update(done, total); };
-  auto damage = report::show(trace, filter, how, out);
+  damage_list damage;
+  {
+    report::text_output out(descriptor);
+    damage = report::show(trace, filter, how, out);
+  }
   if (close(descriptor) != 0) return fail("cannot write {}: {}", file, strerror(errno));
+  return damage;
+}
+
+result<damage_list> write_jsonl(const trace::trace_file& trace, const trace::call_filter& filter,
+                                const std::string& file) {
+  if (file == "-") return write_lines(trace, filter, dup(STDOUT_FILENO), "the output");
+  constexpr int how = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  // A pipe, or what a link such as /dev/stdout leads to, is written to as it is.
+  if (!may_be_replaced(file)) return write_lines(trace, filter, open(file.c_str(), how), file);
+  report::unfinished_file unfinished(file);
+  auto damage = write_lines(trace, filter, open(unfinished.path().c_str(), how, 0666), file);
+  if (!damage) return damage;
+  if (auto done = unfinished.finish(); !done) return tl::unexpected(done.error());
   return damage;
 }
 
 // A slip of the hand is not to cost a recording.
 result<void> spare_the_trace(const export_line& line) {
   if (line.sqlite_file == "-") return fail("a database cannot go to a pipe; give a file");
+  if (auto place = may_be_replaced(line.sqlite_file); !place) return place;
   std::error_code error;
   for (const auto& file : {line.sqlite_file, line.jsonl_file})
     if (!file.empty() && std::filesystem::equivalent(file, line.trace.path, error))

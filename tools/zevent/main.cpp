@@ -7,13 +7,15 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/byte_size.hpp"
-#include "base/terminal.hpp"
 #include "command.hpp"
+#include "file_kind.hpp"
+#include "help_text.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -36,31 +38,17 @@ constexpr std::array verbs = {
          declare_repro},
     verb{"export", "[options] TRACE [FILTER]", "write a trace for other programs to read",
          declare_export},
-    verb{"doctor", "", "say what is installed here and what is missing", declare_doctor},
-};
-
-// The help of a verb: its usage line from the table above, columns that suit a narrow terminal.
-class verb_formatter : public CLI::Formatter {
- public:
-  explicit verb_formatter(const verb& described) : described_(described) {
-    column_width(terminal_width(stdout) < 72 ? 22 : 30);
-  }
-  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
-    return fmt::format("usage: zevent {} {}\n\n", described_.name, described_.arguments);
-  }
-
- private:
-  const verb& described_;
+    verb{"doctor", "[options]", "say what is installed here and what is missing", declare_doctor},
 };
 
 std::string overview() {
   std::string text =
-      "zevent records, checks, reproduces and runs programs that synchronise through\n"
-      "Level Zero events, with or without a GPU.\n\n"
+      "zevent records, checks, reproduces and runs programs that synchronise through Level Zero "
+      "events, with or without a GPU.\n\n"
       "usage: zevent VERB [options] [-- PROGRAM [arguments]]\n\nverbs:\n";
   for (const auto& each : verbs) text += fmt::format("  {:<10} {}\n", each.name, each.summary);
   text += "\n'zevent VERB --help' explains a verb; 'zevent --version' names this one.\n";
-  return text;
+  return wrapped_paragraphs(text, help_width());
 }
 
 int usage_error(std::string_view where, std::string_view message) {
@@ -79,7 +67,8 @@ std::optional<std::string> unknown_option(const CLI::App& line) {
 
 int run_verb(const verb& chosen, int argument_count, char** arguments) {
   CLI::App line(std::string(chosen.summary), fmt::format("zevent {}", chosen.name));
-  line.formatter(std::make_shared<verb_formatter>(chosen));
+  line.formatter(std::make_shared<help_formatter>(chosen, help_width()));
+  line.set_help_flag("-h,--help", "print this and do nothing");
   const action act = chosen.declare(line);
   try {
     line.parse(argument_count, arguments);
@@ -147,6 +136,17 @@ CLI::Validator is_recording_size() {
       "SIZE");
 }
 
+result<void> may_be_replaced(const std::string& path) {
+  std::error_code error;
+  // Not what a link leads to: the link itself would be replaced, and that may be /dev/stdout.
+  const auto there = std::filesystem::symlink_status(path, error);
+  if (std::filesystem::is_directory(there)) return fail("{} is a folder; give a file", path);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    return fail("{} is {}, and would be replaced by a file; give another name", path,
+                std::filesystem::is_symlink(there) ? "a link" : "no file");
+  return {};
+}
+
 result<std::vector<std::string>> program_of(const CLI::App& line) {
   auto words = line.remaining();
   if (!words.empty() && words.front() == "--") {
@@ -154,7 +154,11 @@ result<std::vector<std::string>> program_of(const CLI::App& line) {
   } else if (!words.empty() && words.front().starts_with("-")) {
     return fail("there is no option {}; see '{} --help'", words.front(), line.get_name());
   }
-  if (words.empty()) return fail("which program? see '{} --help'", line.get_name());
+  if (words.empty() || words.front().empty())
+    return fail("which program? see '{} --help'", line.get_name());
+  if (kind_of(words.front()) == file_kind::trace)
+    return fail("{} is a trace, not a program; 'zevent --help' lists what reads traces",
+                words.front());
   return words;
 }
 

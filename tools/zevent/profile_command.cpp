@@ -48,6 +48,9 @@ result<void> report_on(const profile_options& options) {
   for (const auto& damage : packed->damage) fmt::print(stderr, "zevent: profile: {}\n", damage);
   const auto opened = trace::trace_file::open(output);
   if (!opened) return tl::unexpected(opened.error());
+  // What is not kept is in no file from here on, whatever ends the printing.
+  std::error_code error;
+  if (options.output.empty()) fs::remove_all(fs::path(output).parent_path(), error);
   print_summary(*opened, options);
   if (packed->lost_calls != 0)
     fmt::print(stderr, "zevent: profile: {} calls were not recorded{}{}\n", packed->lost_calls,
@@ -80,6 +83,8 @@ int profile(const CLI::App& line, profile_options& options) {
   if (!command) return complain("profile", command.error(), exit_usage);
   const auto files = launch::find_installation();
   if (!files) return complain("profile", files.error(), 1);
+  if (const auto place = may_be_replaced(options.output); !options.output.empty() && !place)
+    return complain("profile", place.error(), exit_usage);
   options.recording.driver = launch::find_driver_as_asked(options.recording.driver);
 
   tl::expected<launch::program_end, int> end = tl::unexpected(1);
@@ -105,9 +110,10 @@ action declare_profile(CLI::App& line) {
       "Every command that the device executes is timed by an event of zevent's own; the program's\n"
       "events, and what they mean, stay as they are: docs/profiling.md. The exit status is the\n"
       "program's. A trace that is kept is one like any other: 'zevent summary' prints the same.");
-  line.add_option("-o,--output", options->output, "keep the trace here");
+  line.add_option("-o,--output", options->output, "keep the trace here")->type_name("FILE");
   line.add_option("--kernels", options->recording.kernels,
-                  "time only launches of kernels whose names match, with * and ?");
+                  "time only launches of kernels whose names match, with * and ?")
+      ->type_name("PATTERN");
   line.add_flag("--json", options->json, "the summary as one JSON object: docs/export.md");
   line.add_option("--memory", options->recording.memory,
                   "what is kept of the memory that commands read: off, copies or full; results: "
@@ -117,11 +123,13 @@ action declare_profile(CLI::App& line) {
   line.add_option("--max-size", options->recording.max_size,
                   "stop recording before it takes more than this, for example 500M or 2G; the "
                   "program goes on")
-      ->check(is_recording_size());
+      ->check(is_recording_size())
+      ->type_name("SIZE");
   line.add_option("--driver", options->recording.driver,
                   "the driver to profile: 'software', or a library (default: the one that the "
-                  "program would get)");
-  line.add_option("--way", options->way, "auto, loader or direct")
+                  "program would get)")
+      ->type_name("LIBRARY");
+  line.add_option("--way", options->way, "how the program meets the recorder: docs/recording.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
   line.prefix_command();

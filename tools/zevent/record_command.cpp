@@ -67,9 +67,8 @@ int record(const CLI::App& line, record_options& options) {
     return complain("record", failure{"the trace has no name; give a file with -o"}, exit_usage);
   std::error_code error;
   recording.output = fs::absolute(options.output, error).string();
-  if (fs::is_directory(recording.output, error))
-    return complain("record", failure{options.output + " is a folder; give a file with -o"},
-                    exit_usage);
+  if (const auto place = may_be_replaced(options.output); !place)
+    return complain("record", place.error(), exit_usage);
   recording.driver = launch::find_driver_as_asked(recording.driver);
   const auto choice = launch::choose_way_in_as_asked(options.way, command->front());
   if (options.verbose)
@@ -94,7 +93,9 @@ action declare_record(CLI::App& line) {
       "The exit status is the program's, and so are its terminal, its input and output and its\n"
       "signals. Scripts and programs that start others are recorded whole: all processes go into\n"
       "one trace. Whatever becomes of the program, the calls that it made are in the trace.");
-  line.add_option("-o,--output", options->output, "the trace to write")->capture_default_str();
+  line.add_option("-o,--output", options->output, "the trace to write")
+      ->capture_default_str()
+      ->type_name("FILE");
   line.add_option("--memory", options->recording.memory,
                   "what is kept of the memory that commands read: off, copies or full; results: "
                   "also what they wrote")
@@ -103,11 +104,13 @@ action declare_record(CLI::App& line) {
   line.add_option("--max-size", options->recording.max_size,
                   "stop recording before it takes more than this, for example 500M or 2G; the "
                   "program goes on")
-      ->check(is_recording_size());
+      ->check(is_recording_size())
+      ->type_name("SIZE");
   line.add_option("--driver", options->recording.driver,
                   "the driver to record: 'software', or a library (default: the one that the "
-                  "program would get)");
-  line.add_option("--way", options->way, "auto, loader or direct")
+                  "program would get)")
+      ->type_name("LIBRARY");
+  line.add_option("--way", options->way, "how the program meets the recorder: docs/recording.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
   line.add_flag("--keep-parts", options->keep_parts, "leave what the processes wrote beside it");

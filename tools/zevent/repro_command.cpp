@@ -11,7 +11,7 @@
 #include "repro/merged_calls.hpp"
 #include "repro/project.hpp"
 #include "repro/verification.hpp"
-#include "trace/open_trace.hpp"
+#include "trace_argument.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -217,7 +217,7 @@ int repro(const repro_options& options) {
     if (!parsed) return complain("repro", parsed.error(), exit_usage);
     given = *parsed;
   }
-  const auto opened = trace::open_trace(options.trace);
+  const auto opened = open_named("repro", options.trace);
   if (!opened) return complain("repro", opened.error(), exit_could_not_run);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: repro: {}\n", warning);
   const auto& trace = opened->trace;
@@ -267,12 +267,15 @@ action declare_repro(CLI::App& line) {
   line.footer(
       "Writes a C program that makes the recorded calls and needs nothing but a Level Zero\n"
       "loader, with the kernels and data it uses and a README to attach to a bug report.");
-  line.add_option("trace", options->trace, "the recording")->required();
-  line.add_option("-o,--output", options->output, "the folder to write")->capture_default_str();
+  line.add_option("TRACE", options->trace, "the recording")->required();
+  line.add_option("-o,--output", options->output, "the folder to write")
+      ->capture_default_str()
+      ->type_name("FOLDER");
   line.add_option(
-      "--symptom", options->symptom,
-      "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, none; "
-      "found in the recording if not given");
+          "--symptom", options->symptom,
+          "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, none; "
+          "found in the recording if not given")
+      ->type_name("SYMPTOM");
   line.add_option("--until", options->until, "leave out what comes after that call")
       ->check(is_whole_number());
   line.add_option("--process", options->process, "that process alone, where several were recorded")
@@ -280,7 +283,8 @@ action declare_repro(CLI::App& line) {
   line.add_flag("--verify", options->verify,
                 "build it, run it, record it, and compare the symptom and the calls");
   line.add_option("--driver", options->driver,
-                  "the driver to verify on; the software driver if not given");
+                  "the driver to verify on; the software driver if not given")
+      ->type_name("LIBRARY");
   return [options] { return repro(*options); };
 }
 

@@ -202,19 +202,18 @@ action declare_run(CLI::App& line) {
       "With --check the run is recorded, and when it has ended 'zevent check' says on stderr\n"
       "what it did wrong. Exit status then: the program's unless it is 0; else 0 no errors\n"
       "found, 1 errors found, 2 could not check.");
-  line.add_option("--way", options->way, "auto, loader or direct")
+  line.add_option("--way", options->way, "how the program meets the driver: docs/architecture.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
   line.add_option("--fault", options->faults, "make the driver misbehave; may be repeated")
-      ->type_name("NAME[:N]")
+      ->option_text("NAME[:N]")
       ->expected(1)
       ->take_all();
   line.add_option("--list-faults", options->list_faults,
                   "the faults there are, as text or markdown")
       ->expected(0, 1)
       ->default_str("text")
-      ->check(CLI::IsMember({"text", "markdown"}))
-      ->type_name("");
+      ->check(CLI::IsMember({"text", "markdown"}));
   auto* chaos = line.add_option("--chaos", options->chaos_seeds, "try the program under N seeds")
                     ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
                     ->type_name("N");

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "file_kind.hpp"
 #include "report/progress_bar.hpp"
 
 namespace zevent::tool {
@@ -37,11 +38,21 @@ void declare_filtered_trace(CLI::App& line, trace_argument& argument) {
   line.footer(explain_filters());
 }
 
+result<trace::opened_trace> open_named(std::string_view verb, const std::string& path,
+                                       const trace::pack_options& options) {
+  auto opened = trace::open_trace(path, options);
+  if (opened || kind_of(path) != file_kind::program) return opened;
+  // Only one verb that reads traces runs programs too.
+  return fail("{} is a program, not a trace; 'zevent {} -- {}' {}", path,
+              verb == "check" ? "check" : "record", path,
+              verb == "check" ? "checks it" : "makes a trace");
+}
+
 result<trace::opened_trace> open_argument(std::string_view verb, const trace_argument& argument) {
   report::progress_bar bar("reading the recording");
   trace::pack_options options;
   options.progress = [&](uint64_t done, uint64_t total) { bar.update(done, total); };
-  auto opened = trace::open_trace(argument.path, options);
+  auto opened = open_named(verb, argument.path, options);
   if (opened)
     for (const auto& warning : opened->warnings)
       fmt::print(stderr, "zevent: {}: note: {}\n", verb, warning);

@@ -28,7 +28,11 @@ void declare_trace(CLI::App& line, trace_argument& argument);
 // The same with a filter behind it, explained at the end of the help.
 void declare_filtered_trace(CLI::App& line, trace_argument& argument);
 
-// Opens the trace and says on stderr what is wrong with it.
+// Opens a trace; a program in its place is said to be one.
+result<trace::opened_trace> open_named(std::string_view verb, const std::string& path,
+                                       const trace::pack_options& options = {});
+
+// The same, with a bar while a recording is packed, and what is wrong with it on stderr.
 result<trace::opened_trace> open_argument(std::string_view verb, const trace_argument& argument);
 
 result<trace::call_filter> filter_of(const trace_argument& argument,

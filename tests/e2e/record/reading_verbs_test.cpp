@@ -1,8 +1,11 @@
 // The verbs that read a trace, as their users meet them: in a pipe, on a terminal, with nothing to
 // say, and with arguments that make no sense.
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
+#include "base/environment.hpp"
 #include "verb_runner.hpp"
 
 namespace zevent::recorder_test {
@@ -76,6 +79,20 @@ TEST_F(ReadingVerb, AReaderThatHasSeenEnoughIsNoFailureToTalkAbout) {
   EXPECT_EQ(end.error, "");
 }
 
+TEST_F(ReadingVerb, AReaderThatHasSeenEnoughLeavesNothingBehind) {
+  std::filesystem::create_directory(folder_ + "/tmp");
+  for (const std::string verb : {"check --severity note", "profile"}) {
+    // The program's output is not what is read.
+    const auto end = started({"/bin/sh", "-c",
+                              "export TMPDIR=$PWD/tmp; { " ZEVENT " " + verb +
+                                  " -- " PROGRAM " calls; echo $? >status; } | true"},
+                             folder_)
+                         .finish();
+    EXPECT_EQ(end.error, "") << verb;
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/tmp")) << verb;
+  }
+}
+
 TEST_F(ReadingVerb, SummaryFitsANarrowTerminal) {
   const auto end = zevent_on_terminal({"summary", "t.zev"}, 60, {{"NO_COLOR", "1"}});
   EXPECT_EQ(end.status, 0);
@@ -106,11 +123,32 @@ TEST_F(ReadingVerb, NamesThatBeginAlikeAreToldApartOnANarrowTerminal) {
 }
 
 TEST_F(ReadingVerb, HelpFitsANarrowTerminal) {
-  for (const char* verb : {"record", "show", "summary", "export"}) {
+  EXPECT_LE(widest_line(zevent_on_terminal({"--help"}, 60).out), 60u);
+  for (const char* verb : {"run", "record", "profile", "show", "summary", "check", "replay",
+                           "repro", "export", "doctor"}) {
     const auto end = zevent_on_terminal({verb, "--help"}, 60);
     EXPECT_EQ(end.status, 0);
     EXPECT_NE(end.out.find("usage: zevent "), std::string::npos) << end.out;
+    EXPECT_LE(widest_line(end.out), 60u) << end.out;
+    EXPECT_LE(widest_line(zevent({verb, "--help"}).out), 80u) << "in a pipe: " << verb;
   }
+}
+
+TEST_F(ReadingVerb, HelpSaysWhatAnOptionTakesAndWhatItIsWithout) {
+  const auto help = zevent({"record", "--help"}).out;
+  EXPECT_NE(help.find("  -o, --output FILE "), std::string::npos) << help;
+  EXPECT_NE(help.find("  --memory off|copies|full|results\n"), std::string::npos) << help;
+  EXPECT_NE(help.find("(default: full)"), std::string::npos) << help;
+  const auto run = zevent({"run", "--help"}).out;
+  EXPECT_NE(run.find("--fault NAME[:N] "), std::string::npos) << run;
+  EXPECT_NE(run.find("this seed; not with --chaos\n"), std::string::npos) << run;
+}
+
+TEST_F(ReadingVerb, DoctorListsEveryVariableWhetherOrNotItIsSet) {
+  const auto end = zevent({"doctor", "--variables"});
+  EXPECT_EQ(end.status, 0);
+  for (const auto& each : environment_variables())
+    EXPECT_NE(end.out.find(std::string(each.name) + "="), std::string::npos) << each.name;
 }
 
 TEST_F(ReadingVerb, NoBarIsDrawnInAPipe) {
@@ -194,6 +232,44 @@ TEST_F(ReadingVerb, WhatIsNoTraceIsSaidToBeWhatItIs) {
   std::filesystem::create_directory(folder_ + "/folder");
   EXPECT_NE(zevent({"show", "empty.zev"}).error.find("it is empty"), std::string::npos);
   EXPECT_NE(zevent({"show", "folder"}).error.find("folder is a folder"), std::string::npos);
+}
+
+TEST_F(ReadingVerb, AProgramInATracesPlaceIsSaidToBeOne) {
+  for (const char* verb : {"show", "summary", "repro"}) {
+    const auto end = zevent({verb, PROGRAM});
+    EXPECT_NE(end.error.find("is a program, not a trace; 'zevent record -- "), std::string::npos)
+        << end.error;
+  }
+  EXPECT_NE(zevent({"check", PROGRAM}).error.find("'zevent check -- "), std::string::npos);
+}
+
+TEST_F(ReadingVerb, ATraceInAProgramsPlaceIsSaidToBeOne) {
+  for (const char* verb : {"run", "record", "profile", "check"}) {
+    const auto end = zevent({verb, "--", "t.zev"});
+    EXPECT_EQ(WEXITSTATUS(end.status), 2) << verb;
+    EXPECT_NE(end.error.find("t.zev is a trace, not a program"), std::string::npos) << end.error;
+    EXPECT_NE(zevent({verb, "--", ""}).error.find("which program?"), std::string::npos) << verb;
+  }
+}
+
+// Root may replace any device: a slip of the hand would cost the machine its /dev/null.
+TEST_F(ReadingVerb, OnlyFilesAreReplacedByFiles) {
+  ASSERT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", folder_ + "/link");
+  for (const char* place : {"pipe", "link"}) {
+    for (const words& line : {words{"record", "-o", place, "--", PROGRAM, "calls"},
+                              words{"profile", "-o", place, "--", PROGRAM, "calls"},
+                              words{"export", "--sqlite", place, "t.zev"}}) {
+      const auto end = zevent(line);
+      EXPECT_EQ(WEXITSTATUS(end.status), 2) << end.error;
+      EXPECT_NE(end.error.find("would be replaced"), std::string::npos) << end.error;
+      EXPECT_EQ(end.out, "");
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(folder_ + "/pipe"));
+  // Lines can be written to whatever takes them.
+  EXPECT_EQ(zevent({"export", "--jsonl", "link", "t.zev"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "/link"));
 }
 
 TEST_F(ReadingVerb, AnExportDoesNotOverwriteTheTrace) {

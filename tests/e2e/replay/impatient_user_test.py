@@ -52,7 +52,7 @@ class Trial:
 
 def wrong_words(trial):
     for verb in ("replay", "repro"):
-        trial.run([verb], USAGE, "trace is required", f"zevent {verb} --help")
+        trial.run([verb], USAGE, "is required", f"zevent {verb} --help")
         trial.run([verb, "--frobnicate", "t.zev"], USAGE, "--frobnicate")
         trial.run([verb, "t.zev", "other"], USAGE, "other")
         trial.run([verb, "--until", "-1", "t.zev"], USAGE, "'-1' is not a whole number")
