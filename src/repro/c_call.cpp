@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
@@ -44,15 +46,24 @@ number_form form_of(const api::type& t) {
   }
 }
 
+// A constant that has the value to its last bit. What is no number has no constant in C99.
+template <typename Float>
+std::string floating(Float number, std::string_view suffix, std::string_view parser) {
+  if (!std::isfinite(number)) return fmt::format("{}(\"{}\", NULL)", parser, number);
+  std::string text = fmt::format("{:.{}g}", number, std::numeric_limits<Float>::max_digits10);
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return text + std::string(suffix);
+}
+
 std::string floating(uint64_t bits, uint32_t size_bytes) {
   if (size_bytes == sizeof(float)) {
     float number = 0;
     std::memcpy(&number, &bits, sizeof(number));
-    return fmt::format("{:.9g}f", number);
+    return floating(number, "f", "strtof");
   }
   double number = 0;
   std::memcpy(&number, &bits, sizeof(number));
-  return fmt::format("{:.17g}", number);
+  return floating(number, "", "strtod");
 }
 
 // What follows a link of a chain: desc, desc_next, desc_next_2, desc_next_3.
@@ -124,7 +135,8 @@ result<shaped_text> c_call_writer::write(const recorded_call& call, const call_s
   if (!problem_.empty()) return fail("call {}: {}", call.number(), problem_);
   const std::string line = wrapped(call, style, call_expression(call, arguments));
   if (style.pass_turn)
-    declare(fmt::format("pass_turn({});", text_.number(*style.pass_turn, number_form::u8, "turn")));
+    declare(fmt::format("pass_turn({});",
+                        text_.number(*style.pass_turn, number_form::u8, "next_turn")));
   if (style.finished)
     afterwards_.insert(
         afterwards_.begin(),

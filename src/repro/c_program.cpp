@@ -389,12 +389,12 @@ tl::unexpected<failure> program_writer::too_large(
 
 std::string program_writer::opening_comment() const {
   const size_t processes = options_.selections.size();
-  std::string out =
-      fmt::format("/* Makes {} Level Zero calls {} as {} recorded to make them.\n", outline_.size(),
-                  processes > 1          ? fmt::format("in {} processes", processes)
-                  : threads_.size() == 1 ? std::string("on one thread")
-                                         : fmt::format("on {} threads", threads_.size()),
-                  processes > 1 ? "programs were" : "a program was");
+  std::string out = fmt::format(
+      "{} {} Level Zero calls {} as {} recorded to make them.\n", opening_words, outline_.size(),
+      processes > 1          ? fmt::format("in {} processes", processes)
+      : threads_.size() == 1 ? std::string("on one thread")
+                             : fmt::format("on {} threads", threads_.size()),
+      processes > 1 ? "programs were" : "a program was");
   if (!std::holds_alternative<model::no_symptom>(options_.symptom))
     out += fmt::format(" * Symptom: {}\n", model::to_text(options_.symptom));
   for (const auto& each : out_.symptom_calls)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/symptom.hpp"
@@ -10,6 +11,9 @@
 #include "repro/data_files.hpp"
 
 namespace zevent::repro {
+
+// With which repro.c begins.
+inline constexpr std::string_view opening_words = "/* Makes";
 
 struct program_options {
   // Of one process each. Several are written as processes that take turns.

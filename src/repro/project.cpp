@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
+#include <cctype>
 #include <ctime>
 #include <fstream>
 
@@ -61,8 +62,8 @@ std::string makefile(const c_program& program) {
       "LEVEL_ZERO_INCLUDE ?= $(LEVEL_ZERO)/include\n"
       "LEVEL_ZERO_LIB ?= $(LEVEL_ZERO)/lib\n"
       "endif\n"
-      "override CPPFLAGS += $(if $(LEVEL_ZERO_INCLUDE),-isystem $(LEVEL_ZERO_INCLUDE))\n"
-      "override LDFLAGS += $(if $(LEVEL_ZERO_LIB),-L$(LEVEL_ZERO_LIB))\n"
+      "override CPPFLAGS += $(if $(LEVEL_ZERO_INCLUDE),-isystem \"$(LEVEL_ZERO_INCLUDE)\")\n"
+      "override LDFLAGS += $(if $(LEVEL_ZERO_LIB),-L\"$(LEVEL_ZERO_LIB)\")\n"
       "\n"
       "OBJECTS = {}\n"
       "\n"
@@ -101,6 +102,18 @@ std::string cmake_file(const c_program& program) {
       program.threads > 1 ? "find_package(Threads REQUIRED)\n" : "", listed(c_files(program)),
       std::string(program.threads > 1 ? " Threads::Threads" : "") +
           (program.needs.helpers.contains("find_symbol") ? " ${CMAKE_DL_LIBS}" : ""));
+}
+
+// A word as a shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "_-./:,=@%+";
+  const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != plain.npos;
+  });
+  if (is_plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 struct told_fact {
@@ -184,7 +197,7 @@ class readme_writer {
     line("make");
     std::string environment;
     for (const auto& [name, value] : replay::recorded_environment(process()))
-      environment += fmt::format("{}={} ", name, value);
+      environment += fmt::format("{}={} ", name, quoted(value));
     line("{}./repro", environment);
     line("```");
     line();
@@ -215,7 +228,10 @@ class readme_writer {
   }
 
   void fact(std::string_view title, const std::string& value) {
-    if (!value.empty()) line("| {} | `{}` |", title, value);
+    // A bar ends a cell, also in code.
+    std::string cell;
+    for (const char c : value) cell += c == '|' ? std::string("\\|") : std::string(1, c);
+    if (!value.empty()) line("| {} | `{}` |", title, cell);
   }
 
   void recording() {
@@ -279,13 +295,20 @@ class readme_writer {
   std::string out_;
 };
 
+// Whether a file is what is written here, by its first words; somebody may have one of that name.
+bool is_ours(const fs::path& source) {
+  std::string line;
+  std::ifstream file(source);
+  return std::getline(file, line) && line.starts_with(opening_words);
+}
+
 // A folder is ours to write to when it is new, empty, or has a reproducer in it.
 result<void> prepare_folder(const fs::path& folder) {
   std::error_code error;
   if (folder.empty()) return fail("the folder to write has no name");
   if (fs::exists(folder, error)) {
     if (!fs::is_directory(folder, error)) return fail("{} is not a folder", folder.string());
-    if (!fs::is_empty(folder, error) && !fs::exists(folder / "repro.c", error))
+    if (!fs::is_empty(folder, error) && !is_ours(folder / "repro.c"))
       return fail("{} has other things in it; name a folder that is new or empty", folder.string());
     for (const char* part : {"data", "kernels"}) fs::remove_all(folder / part, error);
     for (const auto& entry : fs::directory_iterator(folder, error)) {

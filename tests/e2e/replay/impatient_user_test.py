@@ -104,6 +104,24 @@ def folders(trial):
     trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
     if os.listdir(trial.path("mine")) != ["file"]:
         sys.exit("something was written to a folder that had things in it")
+    os.makedirs(trial.path("by_hand/data"))
+    with open(trial.path("by_hand/repro.c"), "w") as file:
+        file.write("int main(void) { return 0; }\n")
+    trial.run(["repro", "-o", "by_hand", "t.zev"], COULD_NOT_RUN, "has other things in it")
+    if sorted(os.listdir(trial.path("by_hand"))) != ["data", "repro.c"]:
+        sys.exit("somebody's own repro.c was taken for one of ours")
+
+
+def names(trial):
+    """Folders may have any name, and variables any value."""
+    strange = dict(trial.environment, ZES_ODD="it's | odd")
+    trial.output(["record", "--driver", "software", "-o", "odd.zev", "--", trial.program], 0, environment=strange)
+    for name in ("a b", "it's", "$(echo)", "x;y", "(z)", "über"):
+        trial.output(["repro", "--verify", "--symptom", "none", "-o", name, "odd.zev"], 0, "verified: same calls")
+        with open(trial.path(name) + "/README.md") as file:
+            text = file.read()
+        if "ZES_ODD='it'\\''s | odd' ./repro" not in text or "| `it's \\| odd` |" not in text:
+            sys.exit(f"a variable's value is not quoted:\n{text}")
 
 
 def full_disk(trial):
@@ -184,11 +202,11 @@ def main():
     zevent, program, asks_devices = sys.argv[1:4]
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(zevent, folder)
-        trial.asks_devices = asks_devices
+        trial.program, trial.asks_devices = program, asks_devices
         open(trial.path("empty"), "w").close()
         os.mkdir(trial.path("nothing"))
         trial.run(["record", "--driver", "software", "-o", "t.zev", "--", program], 0)
-        for part in (wrong_words, symptoms, memory, folders, full_disk, interrupted, reproducer):
+        for part in (wrong_words, symptoms, memory, folders, names, full_disk, interrupted, reproducer):
             part(trial)
         verified = ["repro", "--verify", "--symptom", "none", "-o", "verified", "t.zev"]
         trial.run(verified, 0, "verified: same calls")

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-STRICT = "-O0 -Wall -Wextra -Werror"
+STRICT = "-O0 -Wall -Wextra -Wshadow -pedantic -Werror"
 # No symptom: the reproducer's calls are what counts here.
 SYMPTOM = "none"
 
@@ -41,7 +41,7 @@ def compiles_with_clang(include, repro):
     if clang is None:
         return
     sources = [os.path.join(repro, each) for each in os.listdir(repro) if each.endswith(".c")]
-    flags = ["-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-isystem", include]
+    flags = ["-std=c99", "-fsyntax-only", *STRICT.split(), "-isystem", include]
     run([clang, *flags, *sources], 0)
 
 

@@ -1,5 +1,8 @@
 #include "repro/c_program.hpp"
 
+#include <level_zero/zes_api.h>
+
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -25,9 +28,9 @@ void expect_compiles(const c_program& program) {
   }
   for (const std::string compiler : {"gcc", "clang-14"}) {
     if (std::system(fmt::format("command -v {} >/dev/null", compiler).c_str()) != 0) continue;
-    const std::string command =
-        fmt::format("{} -std=c99 -fsyntax-only -Wall -Wextra -Werror -isystem {}{}", compiler,
-                    LEVEL_ZERO_INCLUDE, files);
+    const std::string command = fmt::format(
+        "{} -std=c99 -fsyntax-only -Wall -Wextra -Wshadow -pedantic -Werror -isystem {}{}",
+        compiler, LEVEL_ZERO_INCLUDE, files);
     EXPECT_EQ(std::system(command.c_str()), 0) << program.sources.back().text;
   }
 }
@@ -103,6 +106,40 @@ TEST_F(CProgram, IndentsAStructureInAStructure) {
              "            .w = ZE_IMAGE_FORMAT_SWIZZLE_R,\n"
              "        },\n"
              "        .width = 16,\n");
+  expect_compiles(written);
+}
+
+TEST_F(CProgram, HasFloatingPointNumbersToTheirLastBit) {
+  const zes_freq_handle_t domain = nullptr;
+  for (const auto& [least, most] : {std::pair{1.0, 0.1}, std::pair{-1.0, HUGE_VAL}}) {
+    const zes_freq_range_t range{least, most};
+    const auto* limits = &range;
+    app.call(
+        "zesFrequencySetRange", when(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE, [] {}, domain, limits);
+  }
+  const auto written = write();
+  EXPECT_HAS(written, ".min = 1.0,");
+  EXPECT_HAS(written, ".max = 0.10000000000000001");
+  EXPECT_HAS(written, ".min = -1.0,");
+  EXPECT_HAS(written, ".max = strtod(\"inf\", NULL)");
+  expect_compiles(written);
+}
+
+TEST_F(CProgram, HasSmallFloatingPointNumbersToo) {
+  const ze_rtas_builder_exp_handle_t builder = nullptr;
+  const ze_rtas_builder_build_op_exp_desc_t* description = nullptr;
+  void *scratch = nullptr, *buffer = nullptr, *data = nullptr;
+  const size_t bytes = 0;
+  const ze_rtas_parallel_operation_exp_handle_t operation = nullptr;
+  ze_rtas_aabb_exp_t bounds{{1, 2, 0.5f}, {NAN, 3e30f, 0}};
+  auto* in_and_out = &bounds;
+  size_t* taken = nullptr;
+  app.call(
+      "zeRTASBuilderBuildExp", when(), ZE_RESULT_ERROR_INVALID_NULL_HANDLE, [] {}, builder,
+      description, scratch, bytes, buffer, bytes, operation, data, in_and_out, taken);
+  const auto written = write();
+  EXPECT_HAS(written, ".x = 1.0f, .y = 2.0f, .z = 0.5f");
+  EXPECT_HAS(written, ".x = strtof(\"nan\", NULL), .y = 2.99999989e+30f, .z = 0.0f");
   expect_compiles(written);
 }
 
