@@ -35,11 +35,13 @@ struct notes {
 pid_t other_process = 0;
 
 void end_with_the_other(int) {
+  const int interrupted = errno;
   siginfo_t how{};
   const bool ended =
       waitid(P_PID, static_cast<id_t>(other_process), &how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
       how.si_pid == other_process;
   if (ended && (how.si_code != CLD_EXITED || how.si_status != 0)) _exit(3);
+  errno = interrupted;
 }
 
 void in_two_processes(void (*parent)(notes&), void (*child)(notes&)) {
