@@ -168,10 +168,10 @@ std::string hang_explainer::printed(uint32_t program, const recorded_call& call)
 void hang_explainer::note_stuck_call(uint32_t program, uint32_t index, const recorded_call& call) {
   const auto& thread = programs_[program].threads[programs_[program].calls[index].thread];
   std::string who = thread.name.empty()
-                        ? fmt::format("thread {}", thread.trace_thread)
-                        : fmt::format("thread {} ({})", thread.trace_thread, thread.name);
+                        ? fmt::format("thread {}", thread.trace_thread + 1)
+                        : fmt::format("thread {} ({})", thread.trace_thread + 1, thread.name);
   if (programs_.size() > 1)
-    who += fmt::format(" of process {}", programs_[program].selection.process);
+    who += fmt::format(" of process {}", programs_[program].selection.process + 1);
   stuck_.push_back({program, index, std::move(who), printed(program, call), call.number(),
                     slots_of(program, awaited(call), call.call.start_ns)});
 }
@@ -245,7 +245,7 @@ std::string hang_explainer::explain(const stuck_call& stuck, slot_id slot) const
     const auto state = outcomes_[shown[i].program].call(shown[i].index).state;
     text += fmt::format("{} call {} {}", i == 0 ? "" : " or", shown[i].number, shown[i].function);
     if (shown[i].program != stuck.program)
-      text += fmt::format(" of process {}", programs_[shown[i].program].selection.process);
+      text += fmt::format(" of process {}", programs_[shown[i].program].selection.process + 1);
     text += state == call_state::returned     ? " (made)"
             : state == call_state::under_way  ? " (under way)"
             : state == call_state::impossible ? " (could not be made)"

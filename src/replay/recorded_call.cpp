@@ -132,7 +132,7 @@ result<uint32_t> only_process(const trace::trace_file& trace) {
   for (size_t i = 0; i < calls.size(); ++i)
     if (calls[i] != 0)
       list +=
-          fmt::format("\n  --process {}   {} (pid {}), {} calls", i,
+          fmt::format("\n  --process {}   {} (pid {}), {} calls", i + 1,
                       run.processes[i].fact("executable"), run.processes[i].process_id, calls[i]);
   return fail("calls were made by {} processes; choose one:{}", busy, list);
 }

@@ -61,7 +61,9 @@ std::string opened_object(const trace::trace_file& trace, uint64_t call) {
 
 std::string describe_process(const trace::trace_file& trace, uint32_t process) {
   const auto& info = trace.run().processes[process];
-  return fmt::format("process {} ({}, pid {})", process, info.fact("executable"), info.process_id);
+  // Counted from 1, as in all that is printed of a trace.
+  return fmt::format("process {} ({}, pid {})", process + 1, info.fact("executable"),
+                     info.process_id);
 }
 
 std::string describe_maker(const trace::object_table& objects, uint16_t handle_class,

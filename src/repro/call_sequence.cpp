@@ -81,7 +81,7 @@ class line_writer {
         kind < trace_.model().handles.size() ? trace_.model().handles[kind].short_name : "memory";
     const auto& [thread, ordinal] = made->second;
     return thread == thread_ ? fmt::format("{}_{}", what, ordinal)
-                             : fmt::format("{}_{} of thread {}", what, ordinal, thread);
+                             : fmt::format("{}_{} of thread {}", what, ordinal, thread + 1);
   }
 
   std::string place(uint64_t address) const {

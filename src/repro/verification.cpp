@@ -204,7 +204,7 @@ class verifier {
       if (!second) return tl::unexpected(second.error());
       const auto differences = sequence_difference(*first, *second);
       if (selections_.size() > 1 && !differences.empty())
-        out_.deviations.push_back(fmt::format("process {}:", selections_[i].process));
+        out_.deviations.push_back(fmt::format("process {}:", selections_[i].process + 1));
       out_.deviations.insert(out_.deviations.end(), differences.begin(), differences.end());
     }
     return {};

@@ -15,7 +15,7 @@
 #include "replay/replay_report.hpp"
 #include "replay/shared_handles.hpp"
 #include "trace/call_filter.hpp"
-#include "trace/open_trace.hpp"
+#include "trace_argument.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -24,7 +24,7 @@ constexpr int exit_could_not_run = 125;
 
 struct replay_options {
   std::string trace;
-  std::optional<uint32_t> process;
+  std::optional<uint32_t> process;  // from 1, as it is printed
   std::optional<uint64_t> until;
   std::string driver;
   std::string pace = "fast";
@@ -47,7 +47,7 @@ result<std::string> driver_of(const replay_options& options) {
 // The processes to be replayed, all together.
 result<std::vector<uint32_t>> processes_of(const replay_options& options,
                                            const trace::trace_file& trace) {
-  if (options.process) return std::vector{*options.process};
+  if (options.process) return std::vector{*options.process - 1};
   if (options.chaos_seeds == 0)
     return replay::processes_with_calls(trace, options.until.value_or(UINT64_MAX));
   const auto only = replay::only_process(trace);
@@ -138,14 +138,14 @@ int replay(const replay_options& options) {
     if (!std::holds_alternative<model::no_symptom>(*wanted)) report.symptom = *wanted;
     if (std::holds_alternative<model::memory_differs>(*wanted)) report.compare_memory = true;
   }
-  const auto opened = trace::open_trace(options.trace);
+  const auto opened = open_named("replay", options.trace);
   if (!opened) return complain("replay", opened.error(), exit_could_not_run);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: replay: {}\n", warning);
   const auto& trace = opened->trace;
   const auto processes = processes_of(options, trace);
   if (!processes) return complain("replay", processes.error(), exit_could_not_run);
   if (processes->front() >= trace.run().processes.size())
-    return complain("replay", {fmt::format("there is no process {}", processes->front())},
+    return complain("replay", {fmt::format("there is no process {}", processes->front() + 1)},
                     exit_usage);
   const auto driver = driver_of(options);
   if (!driver) return complain("replay", driver.error(), exit_could_not_run);
@@ -206,9 +206,10 @@ action declare_replay(CLI::App& line) {
       "a wait.\n"
       "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run.\n"
       "With --symptom: 0 when it is not there, 1 when it is.");
-  line.add_option("trace", options->trace, "the recording")->required();
+  line.add_option("TRACE", options->trace, "the recording")->required();
   line.add_option("--driver", options->driver,
-                  "the driver or loader to replay on; the software driver if not given");
+                  "the driver or loader to replay on; the software driver if not given")
+      ->type_name("LIBRARY");
   line.add_option("--until", options->until, "stop after that call")->check(is_whole_number());
   line.add_option("--pace", options->pace,
                   "fast: as fast as it goes; recorded: no call before its time")
@@ -222,9 +223,11 @@ action declare_replay(CLI::App& line) {
       ->capture_default_str();
   line.add_option("--timeout", options->timeout,
                   "a call that takes longer, and longer than twice its recorded time, hangs")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("DURATION");
   line.add_option("--symptom", options->symptom,
-                  "judge by this: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory");
+                  "judge by this: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory")
+      ->type_name("SYMPTOM");
   line.add_option("--chaos", options->chaos_seeds,
                   "replay it under N seeds, compare what memory holds in the end, and find the "
                   "order that is missing")

@@ -22,7 +22,7 @@ struct repro_options {
   std::string trace;
   std::string output = "repro";
   std::string symptom;
-  std::optional<uint32_t> process;
+  std::optional<uint32_t> process;  // from 1, as it is printed
   std::optional<uint64_t> until;
   std::string driver;
   bool verify = false;
@@ -115,7 +115,7 @@ result<chosen_calls> choose(const repro_options& options,
   const uint64_t last_call = options.until.value_or(UINT64_MAX);
   chosen_calls out;
   if (options.process) {
-    out.processes = {*options.process};
+    out.processes = {*options.process - 1};
   } else {
     auto all = replay::processes_with_calls(trace, last_call);
     if (!all) return tl::unexpected(all.error());
@@ -152,7 +152,7 @@ result<void> say_what_is_shared(const trace::trace_file& trace, uint32_t process
   const auto shared = replay::describe_sharing(trace, process, *handles, last_call);
   for (const auto& each : shared.notes) fmt::print("not as recorded: {}\n", each);
   if (shared.hindrances.empty()) return {};
-  std::string all = fmt::format("process {} alone cannot be reproduced", process);
+  std::string all = fmt::format("process {} alone cannot be reproduced", process + 1);
   for (const auto& each : shared.hindrances) all += "\n  " + each;
   return fail("{}", all);
 }
@@ -168,7 +168,7 @@ void say_other_environments(const trace::trace_file& trace,
       fmt::print(
           "not as recorded: process {} had other variables of the driver than process {}, "
           "whose are used\n",
-          each.process, selections.front().process);
+          each.process + 1, selections.front().process + 1);
 }
 
 // Zero when the reproducer shows the symptom, if there is one, by the recorded calls and no others.
@@ -222,7 +222,7 @@ int repro(const repro_options& options) {
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: repro: {}\n", warning);
   const auto& trace = opened->trace;
   const uint64_t last = options.until.value_or(UINT64_MAX);
-  if (options.process && *options.process >= trace.run().processes.size())
+  if (options.process && *options.process - 1 >= trace.run().processes.size())
     return complain("repro", {fmt::format("there is no process {}", *options.process)}, exit_usage);
   const auto chosen = choose(options, given, trace);
   if (!chosen) return complain("repro", chosen.error(), exit_could_not_run);

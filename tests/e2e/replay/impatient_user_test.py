@@ -52,12 +52,13 @@ class Trial:
 
 def wrong_words(trial):
     for verb in ("replay", "repro"):
-        trial.run([verb], USAGE, "is required", f"zevent {verb} --help")
+        trial.run([verb], USAGE, "TRACE is required", f"zevent {verb} --help")
         trial.run([verb, "--frobnicate", "t.zev"], USAGE, "--frobnicate")
         trial.run([verb, "t.zev", "other"], USAGE, "other")
         trial.run([verb, "--until", "-1", "t.zev"], USAGE, "'-1' is not a whole number")
         trial.run([verb, "--until", "last", "t.zev"], USAGE, "'last' is not a whole number")
         trial.run([verb, "--process", "5", "t.zev"], USAGE, "there is no process 5")
+        trial.run([verb, "--process", "0", "t.zev"], USAGE, "there is no process 0")
         trial.run([verb, "--process", "one", "t.zev"], USAGE, "'one' is not a whole number")
         trial.run([verb, "nowhere.zev"], COULD_NOT_RUN, "No such file")
         trial.run([verb, "empty"], COULD_NOT_RUN, "not a zevent trace")

@@ -44,6 +44,9 @@ def main():
         said = run([zevent, "replay", trace], 0)
         opener = expect(said, r"process (\d+) \(\S*ipc_consumer")[1]
         owner = expect(said, r"process (\d+) \(\S*ipc_producer")[1]
+        # One number for one process, whichever verb prints or takes it.
+        expect(run([zevent, "show", trace, f"process {opener}"], 0), "OpenIpcHandle")
+        expect(run([zevent, "summary", trace], 0), rf"P{owner} .*ipc_producer")
         reproducer = os.path.join(folder, "both")
         verified = [zevent, "repro", "--verify", "--symptom", "none", "-o", reproducer, trace]
         expect(run(verified, 0), "the reproducer makes the same calls in the same order")

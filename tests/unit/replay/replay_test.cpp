@@ -202,7 +202,7 @@ TEST_F(Replay, SaysInWhichCallItHangsAndWhatWouldHaveHadToHappen) {
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 2u);
   EXPECT_EQ((*lines)[0],
-            "thread 0 (main) is stuck in call 4 zeEventHostSynchronize(hEvent=event_0, "
+            "thread 1 (main) is stuck in call 4 zeEventHostSynchronize(hEvent=event_0, "
             "timeout=UINT64_MAX) (10 ns in the recording)");
   EXPECT_EQ((*lines)[1],
             "  event_0 would have had to be brought about by call 5 "
