@@ -12,6 +12,7 @@
 #include "model/append_waits.hpp"
 #include "report/call_json.hpp"
 #include "report/sqlite_database.hpp"
+#include "report/unfinished_file.hpp"
 #include "trace/device_times.hpp"
 
 namespace zevent::report {
@@ -187,11 +188,10 @@ result<export_report> export_sqlite(const trace::trace_file& trace,
                                     const trace::call_filter& filter,
                                     const std::filesystem::path& file,
                                     const std::function<void(uint64_t, uint64_t)>& progress) {
-  const std::string unfinished = fmt::format("{}.{}.unfinished", file.string(), getpid());
+  unfinished_file unfinished(file.string());
   export_report report;
   try {
-    unlink(unfinished.c_str());
-    sqlite_database database(unfinished);
+    sqlite_database database(unfinished.path());
     database.run(schema);
     exporter work(trace, database);
     work.write_run();
@@ -201,14 +201,9 @@ result<export_report> export_sqlite(const trace::trace_file& trace,
     report = work.write_calls(filter, progress);
     database.run(indexes);
   } catch (const std::runtime_error& error) {
-    unlink(unfinished.c_str());
     return fail("cannot write {}: {}", file.string(), error.what());
   }
-  if (rename(unfinished.c_str(), file.c_str()) != 0) {
-    const int reason = errno;
-    unlink(unfinished.c_str());
-    return fail("cannot write {}: {}", file.string(), strerror(reason));
-  }
+  if (auto done = unfinished.finish(); !done) return tl::unexpected(done.error());
   return report;
 }
 
