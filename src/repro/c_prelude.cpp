@@ -172,7 +172,7 @@ static void progress64(void* memory, uint64_t first, uint64_t step, size_t count
 }
 )"},
       {"compare", {"load"}, "", R"(
-/* Memory that is about to be freed should hold what it held in the recording. */
+/* Commands should have written what they wrote in the recording. */
 static void compare(const void* memory, const void* recorded, size_t bytes) {
   const unsigned char *a = memory, *b = recorded;
   size_t i = 0;

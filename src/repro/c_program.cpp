@@ -122,6 +122,11 @@ result<c_program> program_writer::run() {
   turns_ = replay::order_calls(times_, false);
   find_phases();
   if (auto done = write_calls(); !done) return tl::unexpected(done.error());
+  if (std::holds_alternative<model::memory_differs>(options_.symptom) &&
+      !out_.needs.helpers.contains("compare"))
+    return fail(
+        "there is no memory to compare: the recording has nothing of what host and shared "
+        "allocations held after waits; 'zevent record --memory=results' keeps that");
   if (auto done = render_all(); !done) return tl::unexpected(done.error());
   if (auto done = write_sources(); !done) return tl::unexpected(done.error());
   out_.calls = outline_.size();

@@ -197,6 +197,10 @@ def reproducer(trial):
 
 def memory(trial):
     trial.run(["replay", "--symptom", "memory", "t.zev"], 0, "no memory was compared", "is not there")
+    # A reproducer that could never show its symptom is not written.
+    trial.run(["repro", "--symptom", "memory", "-o", "unseen", "t.zev"], COULD_NOT_RUN, "no memory to compare")
+    if os.path.exists(trial.path("unseen")):
+        sys.exit("a reproducer was written that compares nothing")
 
 
 def main():
