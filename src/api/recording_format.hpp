@@ -116,6 +116,21 @@ struct blob_hash {
   friend bool operator==(const blob_hash&, const blob_hash&) = default;
 };
 
+enum class end_kind : uint32_t {
+  unknown = 0,
+  exited = 1,     // status: what it exited with
+  by_signal = 2,  // status: the number of the signal that ended it
+};
+
+// How a process ended. It cannot know that itself: whoever started the run notes it in the part
+// when the process is gone, in the last one where it became another program and has several.
+struct process_end {
+  end_kind kind;
+  uint32_t status;
+  uint64_t realtime_ns;  // when, as CLOCK_REALTIME has it
+};
+static_assert(sizeof(process_end) == 16);
+
 struct file_header {
   uint64_t magic;
   uint32_t version;
@@ -135,10 +150,11 @@ struct file_header {
   char host[64];           // null-terminated, as is the next
   char stop_reason[256];   // where the state is stopped
   uint64_t stop_ticks;     // where the state is stopped: until then nothing is missing
-  uint8_t reserved[3672];  // zeros
+  process_end end;         // zeros while it is not known
+  uint8_t reserved[3656];  // zeros
 };
 static_assert(sizeof(file_header) == 4096 && offsetof(file_header, schema) == 80 &&
-              offsetof(file_header, host) == 96);
+              offsetof(file_header, host) == 96 && offsetof(file_header, end) == 424);
 
 struct segment_header {
   uint64_t magic;     // stored last, release

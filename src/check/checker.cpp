@@ -57,8 +57,9 @@ class process_checker final : public model::listener {
     state_.end(call);
   }
 
-  void finish(bool cut_off) {
+  void finish(bool cut_off, bool crashed) {
     look_.cut_off = cut_off;
+    look_.crashed = crashed;
     for (const auto& each : sets_) each->finish();
   }
 
@@ -128,10 +129,12 @@ bool checker::wants_end(const model::call_view& call) {
 }
 
 std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete,
-                                     const std::set<uint32_t>& cut_off) {
+                                     const std::set<uint32_t>& cut_off,
+                                     const std::set<uint32_t>& crashed) {
   sequence_.finish();
   for (const auto& [number, each] : processes_) {
-    if (!incomplete.contains(number)) each->finish(cut_off.contains(number));
+    if (!incomplete.contains(number))
+      each->finish(cut_off.contains(number), crashed.contains(number));
   }
   return found_.take();
 }

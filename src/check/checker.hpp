@@ -36,9 +36,10 @@ class checker {
 
   // Findings in the order of their calls. What a process waited for when its calls ended is judged
   // only if they are all there: `incomplete` names the processes of which calls are missing.
-  // `cut_off`: those that did not end by themselves.
+  // `cut_off`: those that somebody may have ended; `crashed`: those that a fault or an abort ended.
   std::vector<finding> finish(const std::set<uint32_t>& incomplete = {},
-                              const std::set<uint32_t>& cut_off = {});
+                              const std::set<uint32_t>& cut_off = {},
+                              const std::set<uint32_t>& crashed = {});
 
   // For call_sequence.
   void begin(const model::call_view& call);

@@ -69,6 +69,21 @@ class deadlock_rule_set final : public rule_set {
     }
   }
 
+  // A process that was killed while none of its calls was stuck may have had the signal before it,
+  // and so may one that crashed while it waited for nothing.
+  bool had_more_before_it() const {
+    if (!look_.crashed) return look_.cut_off && stuck_.empty() && !polls_;
+    return std::none_of(stuck_.begin(), stuck_.end(),
+                        [](const stuck_call& each) { return waits(each.which); });
+  }
+
+  static bool waits(function which) {
+    using enum function;
+    return which == zeEventHostSynchronize || which == zeCommandQueueSynchronize ||
+           which == zeFenceHostSynchronize || which == zeDeviceSynchronize ||
+           which == zeCommandListHostSynchronize;
+  }
+
   // EV-14: work that was submitted before the host signalled what it waits for.
   void see_late_signal(const call_view& call) {
     const event* which = look_.state.events.find_alive(call[hEvent]);
@@ -196,15 +211,15 @@ class deadlock_rule_set final : public rule_set {
     outcome out = follow(*wait, &front);
     explained_.insert(out.held_up.begin(), out.held_up.end());
     if (out.rule == ev(13) && !out.held_up.contains(&front)) return;
-    // A process that was killed while none of its calls was stuck may have had the signal before
-    // it.
-    const bool may_come = look_.cut_off && stuck_.empty() && !polls_ && out.rule == ev(12);
+    const bool may_come = out.rule == ev(12) && had_more_before_it();
     finding* made = look_.add_at(front.what->call, out.rule, "stream",
                                  may_come             ? std::optional(severity::note)
                                  : out.rule == ev(21) ? std::optional(severity::error)
                                                       : std::nullopt);
     if (made == nullptr) return;
-    if (may_come) out.steps.emplace_back("The process was killed before it could have done so.");
+    if (may_come)
+      out.steps.push_back(fmt::format("The process {} before it could have done so.",
+                                      look_.crashed ? "crashed" : "was killed"));
     const size_t behind = held.runs.size() - held.started - 1;
     made->message =
         fmt::format("#{} never starts{}.", number_of(front.what->call),

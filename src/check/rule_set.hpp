@@ -59,6 +59,7 @@ class inspection {
   const uint32_t process;
   const call_view* current = nullptr;  // the call that is being looked at
   bool cut_off = false;                // at the end: the process was killed, not done
+  bool crashed = false;                // at the end: a fault or an abort ended it
   bool unsettled = false;              // a rule set wants to hear of ends: rule_set::settles
 
   finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {

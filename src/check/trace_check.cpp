@@ -112,11 +112,16 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
     if (progress && (out.calls & 0xffff) == 0) progress(out.calls, trace.calls());
   }
 
-  std::set<uint32_t> incomplete, cut_off;
+  std::set<uint32_t> incomplete, cut_off, crashed;
   const auto& processes = trace.run().processes;
   for (uint32_t i = 0; i < processes.size(); ++i) {
     const auto& each = processes[i];
-    if (each.state == trace::process_state::cut_off) cut_off.insert(i);
+    if (each.end.is_crash()) {
+      crashed.insert(i);
+      out.notes.push_back(fmt::format("process {} was {}", each.process_id, to_text(each.end)));
+    } else if (each.state == trace::process_state::cut_off && !each.end.is_orderly()) {
+      cut_off.insert(i);
+    }
     if (each.lost_calls == 0 && each.state != trace::process_state::stopped) continue;
     incomplete.insert(i);
     out.notes.push_back(fmt::format(
@@ -139,7 +144,7 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
   if (calls.unreadable() > 0)
     out.notes.push_back(
         fmt::format("the arguments of {} calls cannot be read", calls.unreadable()));
-  out.findings = judge.finish(incomplete, cut_off);
+  out.findings = judge.finish(incomplete, cut_off, crashed);
   return out;
 }
 

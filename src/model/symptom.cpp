@@ -1,13 +1,12 @@
 #include "model/symptom.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <csignal>
 #include <utility>
 
 #include "api/model.hpp"
 #include "api/print.hpp"
+#include "base/signal_name.hpp"
 #include "trace/call_filter.hpp"
 
 namespace zevent::model {
@@ -17,15 +16,6 @@ constexpr std::string_view forms =
     "CALL>DURATION, CALL result=NAME, hang, crash[=SIGNAL], exit=N, memory or none";
 
 constexpr std::string_view result_prefix = "ZE_RESULT_";
-
-constexpr std::array<std::pair<std::string_view, int>, 8> signals = {{{"SIGABRT", SIGABRT},
-                                                                      {"SIGBUS", SIGBUS},
-                                                                      {"SIGFPE", SIGFPE},
-                                                                      {"SIGILL", SIGILL},
-                                                                      {"SIGKILL", SIGKILL},
-                                                                      {"SIGSEGV", SIGSEGV},
-                                                                      {"SIGTERM", SIGTERM},
-                                                                      {"SIGTRAP", SIGTRAP}}};
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -96,10 +86,7 @@ result<symptom> parse_call_with_result(std::string_view call_text, std::string_v
 }
 
 result<symptom> parse_crash(std::string_view text) {
-  for (const auto& [name, number] : signals)
-    if (name == text || name.substr(3) == text) return crash{number};
-  const auto number = parse_whole<int>(text);
-  if (number && *number > 0 && *number < NSIG) return crash{*number};
+  if (const auto number = parse_signal(text)) return crash{*number};
   return fail("'{}' is not a signal; write SIGSEGV or 11", text);
 }
 
@@ -161,9 +148,9 @@ std::string to_text(const symptom& shown) {
                         [](const hang&) { return std::string("hang"); },
                         [](const crash& s) {
                           if (!s.signal) return std::string("crash");
-                          for (const auto& [name, number] : signals)
-                            if (number == *s.signal) return fmt::format("crash={}", name);
-                          return fmt::format("crash={}", *s.signal);
+                          const auto name = signal_name(*s.signal);
+                          return parse_signal(name) ? fmt::format("crash={}", name)
+                                                    : fmt::format("crash={}", *s.signal);
                         },
                         [](const exit_status& s) { return fmt::format("exit={}", s.status); },
                         [](const memory_differs&) { return std::string("memory"); },

@@ -1,5 +1,6 @@
 #include "model/symptom_search.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "api/call_codec.hpp"
@@ -70,35 +71,50 @@ bool is_expected(const api::function& function) {
   return has(function.name, "Get") || function.name.starts_with("zes");
 }
 
+// A process that was told to end while it was in a call for so long was stuck in it, even if that
+// call may not block. (When a process was gone is known less exactly than when a call began.)
+constexpr uint64_t stuck_ns = 1'000'000'000;
+
 class search {
  public:
   search(const trace::trace_file& trace, uint32_t process, uint64_t threshold_ns,
          uint64_t last_call)
       : trace_(trace),
         process_(process),
+        info_(trace.run().processes[process]),
         threshold_ns_(threshold_ns),
         last_call_(last_call),
-        blocking_(trace.model()) {}
-
-  std::optional<found_symptom> run() {
+        blocking_(trace.model()) {
     trace::call_reader reader(trace_);
     while (const trace::call* call = reader.next())
-      if (trace_.process_of(*call) == process_ && !call->injected() &&
-          trace::number_of(call->number) <= last_call_)
+      if (trace_.process_of(*call) == process_ && !call->injected())
         look_at(*call, reader.arguments());
-    if (unreturned_) return unreturned_;
-    if (error_) return error_;
+    if (!unreturned_ && info_.end.is_crash() && latest_ && latest_->number <= last_call_)
+      crash_elsewhere_ = {
+          crash{static_cast<int>(info_.end.status)}, latest_->number,
+          fmt::format("the program was {} after call {} {}{}", to_text(info_.end), latest_->number,
+                      latest_->function, info_.lost_calls == 0 ? ", in no call" : "")};
+  }
+
+  std::optional<found_symptom> worst() const {
+    for (const auto* each : {&unreturned_, &error_, &crash_elsewhere_})
+      if (*each) return *each;
     return slowest_;
+  }
+
+  // The crash or the hang that the process ended in.
+  const std::optional<found_symptom>& end() const {
+    return unreturned_ ? unreturned_ : crash_elsewhere_;
   }
 
  private:
   void look_at(const trace::call& call, trace::call_arguments arguments) {
     const auto& function = trace_.function(call);
+    latest_ = {trace::number_of(call.number), function.name};
+    if (latest_->number > last_call_) return;
     blocking_.look_at(call, function, arguments);
     if (!call.returned()) {
-      // A process that ended in an orderly way may have left a thread in a call.
-      const bool ended = trace_.run().processes[process_].state == trace::process_state::ended;
-      if (!ended) note_unreturned(call, function, blocking_.may_block(function, arguments));
+      note_unreturned(call, function, blocking_.may_block(function, arguments));
     } else if (call.failed()) {
       if (!error_ && !is_expected(function)) note_error(call, function);
     } else if (call.duration_ns > threshold_ns_ && call.duration_ns > longest_ns_ &&
@@ -108,16 +124,49 @@ class search {
   }
 
   void note_unreturned(const trace::call& call, const api::function& function, bool may_block) {
+    const auto& end = info_.end;
+    if (end.is_orderly()) return;
+    if (end.kind == trace::end_kind::by_signal) {
+      if (end.is_crash()) return note_crash(call, function, may_block);
+      const bool was_stuck = under_way_ns(call) >= stuck_ns;
+      if (may_block || was_stuck) note_hang(call, function);
+      return;
+    }
+    // A process that ended in an orderly way may have left a thread in a call.
+    if (info_.state == trace::process_state::ended) return;
+    if (may_block) return note_hang(call, function);
+    note_crash(call, function, may_block);
+  }
+
+  // How long it had not returned when the process ended; 0 where that is not known.
+  uint64_t under_way_ns(const trace::call& call) const {
+    const auto ended_ns = info_.end.at_ns.value_or(0);
+    return ended_ns - std::min(ended_ns, call.start_ns);
+  }
+
+  // Where several calls had not returned, the process crashed in one that does not wait rather than
+  // in one that does.
+  void note_crash(const trace::call& call, const api::function& function, bool may_block) {
+    if (crash_is_certain_) return;
+    crash_is_certain_ = !may_block;
     const uint64_t number = trace::number_of(call.number);
-    const bool is_crash = unreturned_ && std::holds_alternative<crash>(unreturned_->what);
-    if (is_crash) return;
-    if (may_block) {
-      unreturned_ = {hang{}, number,
-                     fmt::format("call {} {} did not return", number, function.name)};
-    } else {
+    if (info_.end.is_crash())
+      unreturned_ = {crash{static_cast<int>(info_.end.status)}, number,
+                     fmt::format("the program was {} in call {} {}", to_text(info_.end), number,
+                                 function.name)};
+    else
       unreturned_ = {crash{}, number,
                      fmt::format("the program ended inside call {} {}", number, function.name)};
-    }
+  }
+
+  void note_hang(const trace::call& call, const api::function& function) {
+    if (crash_is_certain_) return;
+    const uint64_t number = trace::number_of(call.number);
+    auto why = fmt::format("call {} {} did not return", number, function.name);
+    if (under_way_ns(call) != 0)
+      why += fmt::format("; {} later the program was {}", time_text(under_way_ns(call)),
+                         to_text(info_.end));
+    unreturned_ = {hang{}, number, std::move(why)};
   }
 
   void note_error(const trace::call& call, const api::function& function) {
@@ -135,11 +184,19 @@ class search {
                             time_text(call.duration_ns))};
   }
 
+  struct named_call {
+    uint64_t number;
+    std::string_view function;
+  };
+
   const trace::trace_file& trace_;
   uint32_t process_;
+  const trace::process_info& info_;
   uint64_t threshold_ns_, last_call_;
   blocking_calls blocking_;
-  std::optional<found_symptom> unreturned_, error_, slowest_;
+  std::optional<named_call> latest_;  // of the whole process
+  std::optional<found_symptom> unreturned_, error_, crash_elsewhere_, slowest_;
+  bool crash_is_certain_ = false;  // it was in a call that does not wait
   uint64_t longest_ns_ = 0;
 };
 
@@ -148,20 +205,59 @@ class search {
 result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace, uint32_t process,
                                                   uint64_t threshold_ns, uint64_t last_call) {
   if (process >= trace.run().processes.size()) return fail("there is no process {}", process);
-  return search(trace, process, threshold_ns, last_call).run();
+  return search(trace, process, threshold_ns, last_call).worst();
 }
 
 namespace {
+
+std::string name_of(const trace::process_info& process) {
+  const auto program = process.fact("executable");
+  return program.empty() ? fmt::format("process {}", process.process_id)
+                         : fmt::format("process {} ({})", process.process_id, program);
+}
+
+// Whether a process that ended in `found` shows the wanted crash or hang; nothing where it crashed
+// by a signal that is not known.
+std::optional<bool> is_shown_by(const symptom& found, const symptom& wanted) {
+  if (found.index() != wanted.index()) return false;
+  const auto* crashed = std::get_if<crash>(&found);
+  const auto* named = std::get_if<crash>(&wanted);
+  if (named == nullptr || !named->signal) return true;
+  if (!crashed->signal) return std::nullopt;
+  return *crashed->signal == *named->signal;
+}
 
 // Of each process: whether what it ended in is a hang or a crash, as the symptom is.
 result<std::vector<found_symptom>> find_ends(const trace::trace_file& trace,
                                              const symptom& wanted) {
   std::vector<found_symptom> out;
-  for (uint32_t process = 0; process < trace.run().processes.size(); ++process) {
-    auto found = find_symptom(trace, process);
-    if (!found) return tl::unexpected(found.error());
-    if (*found && (*found)->what.index() == wanted.index()) out.push_back(std::move(**found));
+  const trace::process_info* unknown = nullptr;
+  for (uint32_t i = 0; i < trace.run().processes.size(); ++i) {
+    const auto found = search(trace, i, blocking_ns, UINT64_MAX).end();
+    if (!found) continue;
+    const auto shown = is_shown_by(found->what, wanted);
+    if (!shown) unknown = &trace.run().processes[i];
+    if (shown.value_or(false)) out.push_back(*found);
   }
+  if (out.empty() && unknown != nullptr)
+    return fail("the recording does not tell by which signal {} was ended; 'crash' is any",
+                name_of(*unknown));
+  return out;
+}
+
+// Which processes ended with this status.
+result<std::vector<found_symptom>> find_exits(const trace::trace_file& trace,
+                                              const exit_status& wanted) {
+  std::vector<found_symptom> out;
+  const trace::process_info* unknown = nullptr;
+  for (const auto& each : trace.run().processes) {
+    if (each.end.kind == trace::end_kind::unknown) unknown = &each;
+    if (each.end.kind == trace::end_kind::exited &&
+        each.end.status == static_cast<uint32_t>(wanted.status))
+      out.push_back({wanted, 0, fmt::format("{}: {}", name_of(each), to_text(each.end))});
+  }
+  if (out.empty() && unknown != nullptr)
+    return fail("the recording does not tell how {} ended", name_of(*unknown));
   return out;
 }
 
@@ -169,12 +265,10 @@ result<std::vector<found_symptom>> find_ends(const trace::trace_file& trace,
 
 result<std::vector<found_symptom>> find_shown(const trace::trace_file& trace,
                                               const symptom& wanted) {
-  if (std::holds_alternative<exit_status>(wanted)) return fail("{}", says_nothing_of_exits);
+  if (const auto* ended = std::get_if<exit_status>(&wanted)) return find_exits(trace, *ended);
   if (std::holds_alternative<memory_differs>(wanted))
     return fail("a recording does not tell whether '{}' is there: 'zevent replay' does",
                 to_text(wanted));
-  if (const auto* ended = std::get_if<crash>(&wanted); ended != nullptr && ended->signal)
-    return fail("a recording does not tell the signal of a crash; 'crash' is any");
   if (std::holds_alternative<hang>(wanted) || std::holds_alternative<crash>(wanted))
     return find_ends(trace, wanted);
   std::vector<found_symptom> out;

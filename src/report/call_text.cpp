@@ -92,6 +92,16 @@ std::string call_text::coloured_call(const trace::call& each, const std::string&
          paint(text.substr(result), colour_of_result(each), true);
 }
 
+std::string call_text::end_line(uint32_t process) const {
+  const auto& end = trace_.run().processes[process].end;
+  const auto who =
+      trace_.run().processes.size() > 1 ? fmt::format("P{}", process + 1) : std::string();
+  const auto when = end.at_ns ? seconds_text(*end.at_ns) : std::string();
+  return fmt::format("{:>{}} {:<{}}  {:>{}}  {:>{}}  {}", "", number_width_, who, thread_width_,
+                     when, seconds_width_, "", duration_width,
+                     paint(to_text(end), colour::red, options_.coloured));
+}
+
 std::string call_text::line(const trace::call& each, trace::call_arguments arguments) const {
   const auto duration = each.returned() ? duration_text(each.duration_ns) : std::string("-");
   const auto shade = each.returned() ? colour_of_duration(each.duration_ns) : colour::red;

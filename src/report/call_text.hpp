@@ -29,6 +29,11 @@ class call_text {
   // The call alone, without colours.
   std::string call_only(const trace::call& each, trace::call_arguments arguments) const;
 
+  // How a process ended, below its calls:
+  //
+  //       P1  0.003121456            ended by SIGSEGV
+  std::string end_line(uint32_t process) const;
+
   // How many columns stand before the call.
   size_t indentation() const;
 

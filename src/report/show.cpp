@@ -68,6 +68,11 @@ std::vector<trace::file_damage> show(const trace::trace_file& trace,
       out.line(indentation +
                paint(wait_text(trace, *waits, wait, by_command), colour::cyan, options.coloured));
   }
+  if (!options.json && filter.is_empty()) {
+    const auto& processes = trace.run().processes;
+    for (uint32_t i = 0; i < processes.size(); ++i)
+      if (processes[i].end.kind == trace::end_kind::by_signal) out.line(text.end_line(i));
+  }
   out.flush();
   return {reader.damage().begin(), reader.damage().end()};
 }

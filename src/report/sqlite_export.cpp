@@ -1,14 +1,12 @@
 #include "report/sqlite_export.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "api/print.hpp"
+#include "base/signal_name.hpp"
 #include "model/append_waits.hpp"
 #include "report/call_json.hpp"
 #include "report/sqlite_database.hpp"
@@ -29,7 +27,8 @@ constexpr const char* schema = R"(
   CREATE TABLE run (start_realtime_ns INTEGER, calls INTEGER, api_version TEXT);
   CREATE TABLE processes (
     process INTEGER PRIMARY KEY, process_id INTEGER, parent_process_id INTEGER, host TEXT,
-    state TEXT, stop_reason TEXT, lost_calls INTEGER);
+    state TEXT, stop_reason TEXT, lost_calls INTEGER, exit_status INTEGER, signal TEXT,
+    ended_ns INTEGER);
   CREATE TABLE facts (process INTEGER REFERENCES processes, name TEXT, value TEXT);
   CREATE TABLE threads (
     thread INTEGER PRIMARY KEY, process INTEGER REFERENCES processes, thread_id INTEGER,
@@ -74,6 +73,15 @@ std::string_view name_of(trace::process_state state) {
   return "";
 }
 
+std::optional<uint32_t> exit_status_of(const trace::process_end& end) {
+  return end.kind == trace::end_kind::exited ? std::optional(end.status) : std::nullopt;
+}
+
+std::optional<std::string> signal_of(const trace::process_end& end) {
+  if (end.kind != trace::end_kind::by_signal) return std::nullopt;
+  return signal_name(static_cast<int>(end.status));
+}
+
 class exporter {
  public:
   exporter(const trace::trace_file& trace, sqlite_database& out) : trace_(trace), out_(out) {}
@@ -84,12 +92,13 @@ class exporter {
     sqlite_insert(out_, "INSERT INTO run VALUES (?, ?, ?)")
         .row(run.start_realtime_ns, trace_.calls(),
              fmt::format("{}.{}", version >> 16, version & 0xffff));
-    sqlite_insert processes(out_, "INSERT INTO processes VALUES (?, ?, ?, ?, ?, ?, ?)");
+    sqlite_insert processes(out_, "INSERT INTO processes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite_insert facts(out_, "INSERT INTO facts VALUES (?, ?, ?)");
     for (uint32_t i = 0; i < run.processes.size(); ++i) {
       const auto& each = run.processes[i];
       processes.row(i + 1, each.process_id, each.parent_process_id, each.host, name_of(each.state),
-                    each.stop_reason, each.lost_calls);
+                    each.stop_reason, each.lost_calls, exit_status_of(each.end),
+                    signal_of(each.end), each.end.at_ns);
       for (const auto& [name, value] : each.facts) facts.row(i + 1, name, value);
       for (const auto& [name, value] : each.counters)
         facts.row(i + 1, name, fmt::format("{}", value));

@@ -1,3 +1,4 @@
+#include "base/signal_name.hpp"
 #include "report/call_json.hpp"
 #include "report/device_output.hpp"
 #include "report/json_writer.hpp"
@@ -81,6 +82,10 @@ void write_places(const trace::trace_file& trace, const trace_summary& summary, 
     out.member("host", process.host);
     out.member("executable", process.fact("executable"));
     out.member("lost_calls", process.lost_calls);
+    if (process.end.kind == trace::end_kind::exited) out.member("exit_status", process.end.status);
+    if (process.end.kind == trace::end_kind::by_signal)
+      out.member("signal", signal_name(static_cast<int>(process.end.status)));
+    if (process.end.at_ns) out.member("ended_ns", *process.end.at_ns);
     if (const auto rank = process.fact("mpi rank"); !rank.empty()) out.member("mpi_rank", rank);
     out.end_object();
   }

@@ -200,6 +200,7 @@ class summary_printer {
                     counted(calls, "call", "calls"), duration_text(in_calls_ns));
     if (const auto rank = process.fact("mpi rank"); !rank.empty())
       text += fmt::format(", MPI rank {}", rank);
+    if (!process.end.is_uneventful()) text += fmt::format(", {}", to_text(process.end));
     if (const auto program = process.fact("executable"); !program.empty())
       text += fmt::format(", {}", program);
     if (process.lost_calls != 0) text += fmt::format(", {} lost", process.lost_calls);

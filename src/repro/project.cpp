@@ -240,8 +240,11 @@ class readme_writer {
     line();
     line("| | |");
     line("|---|---|");
-    for (const uint32_t each : facts_.processes)
-      fact("program", trace_.run().processes[each].fact("executable"));
+    for (const uint32_t each : facts_.processes) {
+      const auto& one = trace_.run().processes[each];
+      fact("program", one.fact("executable"));
+      if (!one.end.is_uneventful()) fact("how it ended", to_text(one.end));
+    }
     fact("driver", process().fact("driver"));
     for (const auto& [title, value] : told_by_driver(trace_)) fact(title, value);
     fact("way in", process().fact("way in"));

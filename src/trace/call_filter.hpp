@@ -50,6 +50,9 @@ class call_filter {
 
   bool matches(const call& each) const;
 
+  // Whether every call passes because there is no condition.
+  bool is_empty() const { return root_ == nullptr; }
+
   // No call outside of [first, last] matches: whoever reads calls by number may skip the others.
   struct number_range {
     uint64_t first = 0;

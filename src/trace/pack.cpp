@@ -13,6 +13,7 @@
 #include <optional>
 #include <queue>
 #include <set>
+#include <tuple>
 
 #include "api/model_file.hpp"
 #include "base/checked_cast.hpp"
@@ -88,6 +89,48 @@ process_state state_of(const recording::file_header& header) {
   }
   return process_state::cut_off;
 }
+
+process_end end_of(const recording_part& part, uint64_t run_start_ns) {
+  const auto& noted = part.header().end;
+  process_end end;
+  switch (noted.kind) {
+    case recording::end_kind::exited:
+      end.kind = end_kind::exited;
+      break;
+    case recording::end_kind::by_signal:
+      end.kind = end_kind::by_signal;
+      break;
+    default:
+      return end;
+  }
+  end.status = noted.status;
+  // The clock may have been set meanwhile.
+  if (noted.realtime_ns >= run_start_ns)
+    end.at_ns = std::min(latest_time_ns, noted.realtime_ns - run_start_ns);
+  return end;
+}
+
+// The index of the last part of each process: one that becomes another program begins a part anew.
+class last_parts {
+ public:
+  explicit last_parts(std::span<const recording_part* const> parts) {
+    for (size_t i = 0; i < parts.size(); ++i) last_[process_of(*parts[i])] = i;
+  }
+
+  bool is_last(const recording_part& part, size_t index) const {
+    // Of a process without a time of start it is not known which it is.
+    return part.header().process_start == 0 || last_.at(process_of(part)) == index;
+  }
+
+ private:
+  using process = std::tuple<uint32_t, uint64_t, std::string>;
+
+  static process process_of(const recording_part& part) {
+    return {part.header().process_id, part.header().process_start, part.host()};
+  }
+
+  std::map<process, size_t> last_;
+};
 
 process_info describe_process(const recording_part& part) {
   const auto& header = part.header();
@@ -188,7 +231,14 @@ void packer::begin_threads(const run_clock& clock) {
 run_info packer::describe_run() const {
   run_info run;
   run.start_realtime_ns = run_start_ns_;
-  for (const auto* part : parts_) run.processes.push_back(describe_process(*part));
+  const last_parts last(parts_);
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    auto& process = run.processes.emplace_back(describe_process(*parts_[i]));
+    if (last.is_last(*parts_[i], i))
+      process.end = end_of(*parts_[i], run_start_ns_);
+    else if (process.state == process_state::cut_off)
+      process.end.kind = end_kind::replaced;
+  }
   for (const auto& each : threads_)
     run.threads.push_back({each.process(), each.thread().thread_id, each.thread().name});
   return run;
@@ -204,6 +254,7 @@ result<void> packer::write_blobs(trace_writer& out, const recorded_model& by) {
         continue;
       }
       if (auto added = out.add_blob(blob.hash, blob.content); !added) return added;
+      if (options_.cancelled && options_.cancelled()) return fail("packing was interrupted");
     }
   }
   return {};
@@ -228,8 +279,10 @@ result<void> packer::write_calls(trace_writer& out, const recorded_model& by) {
         ++foreign_calls_;
       else if (auto written = write_call(out, thread, index, objects); !written)
         return written;
-      if (options_.progress && report_.calls % calls_per_progress == 0)
-        options_.progress(report_.calls, total);
+      if (report_.calls % calls_per_progress == 0) {
+        if (options_.progress) options_.progress(report_.calls, total);
+        if (options_.cancelled && options_.cancelled()) return fail("packing was interrupted");
+      }
       thread.advance();
     } while (!thread.at_end() && (turns.empty() || turn(thread.start_ns(), index) < turns.top()));
     if (!thread.at_end()) turns.emplace(thread.start_ns(), index);

@@ -18,6 +18,8 @@ struct pack_options {
   int compression_level = 3;
   // Called now and then with calls done and calls in all.
   std::function<void(uint64_t, uint64_t)> progress;
+  // Asked now and then; true ends the packing with a failure. Unset: it goes on to its end.
+  std::function<bool()> cancelled;
 };
 
 struct pack_report {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/byte_writer.hpp"
+#include "base/signal_name.hpp"
 #include "base/untrusted_reader.hpp"
 
 namespace zevent::trace {
@@ -20,7 +21,9 @@ enum process_field : uint64_t {
   process_memory_mode = 7,
   process_fact = 8,
   process_counter = 9,
+  process_how_it_ended = 10,
 };
+enum end_field : uint64_t { end_kind_of_it = 1, end_status = 2, end_time = 3 };
 enum thread_field : uint64_t { thread_process = 1, thread_kernel_id = 2, thread_name = 3 };
 enum pair_field : uint64_t { pair_name = 1, pair_value = 2 };
 
@@ -92,7 +95,20 @@ field_writer encode_process(const process_info& process) {
     pair.number(pair_value, value);
     out.group(process_counter, pair);
   }
+  if (process.end.kind != end_kind::unknown) {
+    field_writer end;
+    end.number(end_kind_of_it, static_cast<uint64_t>(process.end.kind));
+    end.number(end_status, process.end.status);
+    if (process.end.at_ns) end.number(end_time, *process.end.at_ns);
+    out.group(process_how_it_ended, end);
+  }
   return out;
+}
+
+// A kind of a later version is one that is not known here.
+end_kind end_kind_from(uint64_t number) {
+  return number <= static_cast<uint64_t>(end_kind::replaced) ? static_cast<end_kind>(number)
+                                                             : end_kind::unknown;
 }
 
 bool decode_process(std::span<const std::byte> bytes, process_info& process) {
@@ -119,6 +135,13 @@ bool decode_process(std::span<const std::byte> bytes, process_info& process) {
         break;
       case process_memory_mode:
         process.memory_mode = each.value32();
+        break;
+      case process_how_it_ended:
+        pairs_whole &= each_field(each.content, [&end = process.end](const field& part) {
+          if (part.number == end_kind_of_it) end.kind = end_kind_from(part.value());
+          if (part.number == end_status) end.status = part.value32();
+          if (part.number == end_time) end.at_ns = part.value();
+        });
         break;
       case process_fact: {
         auto& [name, value] = process.facts.emplace_back();
@@ -150,6 +173,24 @@ bool decode_thread(std::span<const std::byte> bytes, thread_info& thread) {
 }
 
 }  // namespace
+
+bool process_end::is_crash() const {
+  return kind == end_kind::by_signal && is_crash_signal(static_cast<int>(status));
+}
+
+std::string to_text(const process_end& end) {
+  switch (end.kind) {
+    case end_kind::exited:
+      return fmt::format("exit status {}", end.status);
+    case end_kind::by_signal:
+      return fmt::format("ended by {}", signal_name(static_cast<int>(end.status)));
+    case end_kind::replaced:
+      return "became another program";
+    case end_kind::unknown:
+      break;
+  }
+  return {};
+}
 
 std::string process_info::fact(std::string_view name) const {
   const auto found = std::find_if(facts.begin(), facts.end(),

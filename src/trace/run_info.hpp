@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +17,33 @@ enum class process_state : uint8_t {
   stopped = 3,  // the recorder gave up before the process ended
 };
 
+enum class end_kind : uint8_t {
+  unknown = 0,
+  exited = 1,     // by itself
+  by_signal = 2,  // somebody's, or one that the process raised
+  replaced = 3,   // it became another program (exec), which is another process here
+};
+
+// How a process ended, where that is known: a recorder dies with its process and cannot tell.
+struct process_end {
+  end_kind kind = end_kind::unknown;
+  uint32_t status = 0;            // what it exited with, or the number of the signal
+  std::optional<uint64_t> at_ns;  // since the first call of the run
+
+  // Whether it failed by itself: a fault, an abort.
+  bool is_crash() const;
+  // Whether it was over, and nobody's doing but its own.
+  bool is_orderly() const { return kind == end_kind::exited || kind == end_kind::replaced; }
+  // Whether there is nothing to say of it: it is not known, or the process succeeded.
+  bool is_uneventful() const {
+    return kind == end_kind::unknown || (kind == end_kind::exited && status == 0);
+  }
+  friend bool operator==(const process_end&, const process_end&) = default;
+};
+
+// "ended by SIGSEGV", "exit status 3", "became another program"; empty where it is not known.
+std::string to_text(const process_end& end);
+
 struct process_info {
   uint32_t process_id = 0;  // the kernel's, as is the next
   uint32_t parent_process_id = 0;
@@ -28,6 +56,7 @@ struct process_info {
   // api/recording_format.hpp.
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::pair<std::string, uint64_t>> counters;
+  process_end end;
 
   // The value of a fact; empty when it is not known.
   std::string fact(std::string_view name) const;

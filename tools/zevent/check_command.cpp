@@ -376,7 +376,7 @@ action declare_check(CLI::App& line) {
                 "counter-based events may be signalled by the process that opened them");
   line.add_option("--symptom", options->symptom,
                   "instead of the rules: whether it shows 'CALL>DURATION', 'CALL result=NAME', "
-                  "hang or crash")
+                  "hang, crash, crash=SIGNAL or exit=N")
       ->type_name("SYMPTOM");
   line.add_option("-o,--output", options->output, "write the report to this file")
       ->type_name("FILE");

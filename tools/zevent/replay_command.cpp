@@ -134,7 +134,8 @@ int replay(const replay_options& options) {
     const auto wanted = model::parse_symptom(options.symptom);
     if (!wanted) return complain("replay", wanted.error(), exit_usage);
     if (std::holds_alternative<model::exit_status>(*wanted))
-      return complain("replay", {model::says_nothing_of_exits}, exit_usage);
+      return complain("replay", {"a replay does not tell the status with which a program ends"},
+                      exit_usage);
     if (!std::holds_alternative<model::no_symptom>(*wanted)) report.symptom = *wanted;
     if (std::holds_alternative<model::memory_differs>(*wanted)) report.compare_memory = true;
   }

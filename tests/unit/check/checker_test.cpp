@@ -511,8 +511,12 @@ TEST_F(what_is_known_at_the_end, an_event_used_again_is_still_signalled_from_bef
 
 class killed_programs : public checked_program {
  protected:
-  std::string broken_when_killed() {
-    findings = judge.finish({}, {0});
+  std::string broken_when_killed() { return first_of(judge.finish({}, {0})); }
+  std::string broken_when_crashed() { return first_of(judge.finish({}, {}, {0})); }
+
+ private:
+  std::string first_of(std::vector<finding> found) {
+    findings = std::move(found);
     return findings.empty()
                ? ""
                : fmt::format("{} {}", to_text(findings[0].level), to_text(findings[0].rule));
@@ -530,6 +534,22 @@ TEST_F(killed_programs, that_polled_in_vain_are_stuck) {
   program.barrier(list, {.signal = done, .waits = {gate}});
   program.returns(ZE_RESULT_NOT_READY).query(done);
   EXPECT_EQ(broken_when_killed(), "error EV-12");
+}
+
+TEST_F(killed_programs, that_crashed_in_a_call_may_have_had_the_signal_before_them_too) {
+  const auto list = program.immediate_list(context, device);
+  program.barrier(list, {.waits = {program.event(pool)}});
+  program.never_returns().barrier(list);
+  ASSERT_EQ(broken_when_crashed(), "note EV-12");
+  EXPECT_EQ(findings[0].steps.back(), "The process crashed before it could have done so.");
+}
+
+TEST_F(killed_programs, that_crashed_while_they_waited_in_vain_are_stuck) {
+  const auto list = program.immediate_list(context, device);
+  const auto gate = program.event(pool, 0), done = program.event(pool, 1);
+  program.barrier(list, {.signal = done, .waits = {gate}});
+  program.never_returns().synchronise(done);
+  EXPECT_EQ(broken_when_crashed(), "error EV-12");
 }
 
 // What memory of the host holds is noted when a copy from it is submitted, and found changed at a

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "packed.hpp"
 
 namespace zevent::model {
@@ -45,6 +47,7 @@ class SymptomSearch : public ::testing::Test {
 
   std::string found() {
     app.file.header().state = state;
+    app.file.header().end = end;
     const auto searched = find_symptom(packed({&app}), 0);
     EXPECT_TRUE(searched);
     return *searched ? fmt::format("{}: {}", to_text((*searched)->what), (*searched)->why) : "none";
@@ -53,7 +56,15 @@ class SymptomSearch : public ::testing::Test {
   fake_program app;
   uint64_t now = 1000;
   ze_event_handle_t event = fake_handle<ze_event_handle_t>(0xe);
+  // The process was ended by a signal so long after the first call of the recording.
+  void ended_by(int signal, uint64_t after_ns) {
+    state = recording::part_state::recording;
+    end = {recording::end_kind::by_signal, static_cast<uint32_t>(signal), first_call + after_ns};
+  }
+
+  static constexpr uint64_t first_call = uint64_t{1'753'849'873} * 1'000'000'000 + 1099;
   recording::part_state state = recording::part_state::closed;
+  recording::process_end end{};
 };
 
 TEST_F(SymptomSearch, FindsTheQueryThatBlocked) {
@@ -107,6 +118,100 @@ TEST_F(SymptomSearch, TellsAHangFromACrash) {
   EXPECT_EQ(found(), "crash: the program ended inside call 1 zeEventQueryStatus");
 }
 
+TEST_F(SymptomSearch, FindsACrashInACallThatWaits) {
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", now += 100, event, forever);
+  ended_by(SIGSEGV, millisecond);
+  EXPECT_EQ(found(),
+            "crash=SIGSEGV: the program was ended by SIGSEGV in call 0 zeEventHostSynchronize");
+  app.on_thread(2);
+  app.hang("zeEventQueryStatus", now += 100, event);
+  app.on_thread(3);
+  app.hang("zeEventHostSynchronize", now += 100, event, forever);
+  EXPECT_EQ(found(),
+            "crash=SIGSEGV: the program was ended by SIGSEGV in call 1 zeEventQueryStatus");
+}
+
+TEST_F(SymptomSearch, FindsAHangInAWaitThatSomebodyEnded) {
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", now += 100, event, forever);
+  ended_by(SIGTERM, 12'000 * millisecond);
+  EXPECT_EQ(found(),
+            "hang: call 0 zeEventHostSynchronize did not return; 12.00 s later the program was "
+            "ended by SIGTERM");
+}
+
+TEST_F(SymptomSearch, DoesNotTakeAPollThatSomebodyEndedForACrash) {
+  app.hang("zeEventQueryStatus", now += 100, event);
+  ended_by(SIGINT, 3 * millisecond);
+  EXPECT_EQ(found(), "none");
+  ended_by(SIGINT, 3000 * millisecond);
+  EXPECT_EQ(found(),
+            "hang: call 0 zeEventQueryStatus did not return; 3.00 s later the program was ended "
+            "by SIGINT");
+}
+
+TEST_F(SymptomSearch, LetsAProgramExitWhileAThreadWaitsAlsoWithoutAWordToTheRecorder) {
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", now += 100, event, forever);
+  state = recording::part_state::recording;
+  end = {recording::end_kind::exited, 3, first_call};
+  EXPECT_EQ(found(), "none");
+}
+
+TEST_F(SymptomSearch, PrefersAnErrorToACrashBetweenCalls) {
+  query(50 * millisecond);
+  ended_by(SIGABRT, 1000 * millisecond);
+  EXPECT_EQ(found(),
+            "crash=SIGABRT: the program was ended by SIGABRT after call 0 zeEventQueryStatus, in "
+            "no call");
+  query(10, ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(found(),
+            "1 result=ERROR_DEVICE_LOST: call 1 zeEventQueryStatus returned ERROR_DEVICE_LOST");
+  const auto shown = find_shown(packed({&app}), crash{SIGABRT});
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->size(), 1u) << "the crash is there all the same";
+}
+
+TEST_F(SymptomSearch, DoesNotFindACrashThatIsLeftOut) {
+  query(10);
+  query(10);
+  ended_by(SIGSEGV, 1000 * millisecond);
+  app.file.header().state = state;
+  app.file.header().end = end;
+  EXPECT_FALSE(*find_symptom(packed({&app}), 0, blocking_ns, 0));
+  EXPECT_TRUE(*find_symptom(packed({&app}), 0, blocking_ns, 1));
+}
+
+TEST_F(SymptomSearch, KnowsSignalsAndStatusesWhereTheRecordingTellsThem) {
+  query(10);
+  ended_by(SIGSEGV, 1000 * millisecond);
+  app.file.header().state = state;
+  app.file.header().end = end;
+  const auto is_shown = [&](std::string_view wanted) {
+    const auto shown = find_shown(packed({&app}), *parse_symptom(wanted));
+    EXPECT_TRUE(shown) << shown.error().message;
+    return !shown->empty();
+  };
+  EXPECT_TRUE(is_shown("crash"));
+  EXPECT_TRUE(is_shown("crash=SIGSEGV"));
+  EXPECT_FALSE(is_shown("crash=SIGBUS"));
+  EXPECT_FALSE(is_shown("exit=3"));
+  app.file.header().end = {recording::end_kind::exited, 3, 0};
+  EXPECT_FALSE(is_shown("crash"));
+  EXPECT_TRUE(is_shown("exit=3"));
+  EXPECT_FALSE(is_shown("exit=4"));
+
+  app.hang("zeEventQueryStatus", now += 100, event);
+  app.file.header().end = {};
+  EXPECT_TRUE(is_shown("crash"));
+  for (const char* wanted : {"crash=SIGSEGV", "exit=3"}) {
+    const auto shown = find_shown(packed({&app}), *parse_symptom(wanted));
+    ASSERT_FALSE(shown) << wanted;
+    EXPECT_NE(shown.error().message.find("does not tell"), std::string::npos);
+  }
+}
+
 TEST_F(SymptomSearch, SaysWhereARecordingShowsASymptom) {
   query(1000);
   query(50 * millisecond);
@@ -125,7 +230,7 @@ TEST_F(SymptomSearch, SaysWhereARecordingShowsASymptom) {
             "call 2 zeEventQueryStatus returned ERROR_DEVICE_LOST after 10 ns\n");
   EXPECT_EQ(shown("hang"), "");
   EXPECT_NE(shown("memory").find("zevent replay"), std::string::npos);
-  EXPECT_EQ(shown("exit=3"), says_nothing_of_exits);
+  EXPECT_EQ(shown("exit=3"), "the recording does not tell how process 100 ended");
 }
 
 TEST_F(SymptomSearch, LetsAProcessEndWhileAThreadWaits) {

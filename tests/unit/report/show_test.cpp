@@ -57,6 +57,22 @@ TEST_F(show_story, one_aligned_line_a_call) {
             "timeout=UINT64_MAX) → (did not return)");
 }
 
+TEST_F(show_story, ends_with_the_signal_that_ended_the_program) {
+  const uint64_t start = trace_.run().start_realtime_ns;
+  story_.program.file.header().end = {recording::end_kind::by_signal, 11, start + 2'500'000};
+  const auto crashed = trace::packed({&story_.program});
+  const auto lines = lines_of(crashed);
+  ASSERT_EQ(lines.size(), 14u);
+  EXPECT_EQ(lines[13], "       0.002500000            ended by SIGSEGV");
+  EXPECT_EQ(lines_of(crashed, "zeEventQueryStatus").size(), 2u) << "only calls were asked for";
+  show_options as_json;
+  as_json.json = true;
+  EXPECT_EQ(lines_of(crashed, "", as_json).size(), 13u);
+
+  story_.program.file.header().end = {recording::end_kind::exited, 0, start};
+  EXPECT_EQ(lines_of(trace::packed({&story_.program})).size(), 13u);
+}
+
 // A program that asks for the log of a build; the recorder keeps long ones as blobs.
 class build_log_story {
  public:

@@ -63,7 +63,18 @@ TEST_F(export_of_story, objects_waits_threads_and_processes) {
   EXPECT_EQ(query(file_, "SELECT why, awaited_call, event FROM waits WHERE call = 6"),
             (strings{"signal|5|event_0", "in order|5|null"}));
   EXPECT_EQ(query(file_, "SELECT thread, name FROM threads"), (strings{"1|main", "2|poller"}));
-  EXPECT_EQ(query(file_, "SELECT process_id, state FROM processes"), strings{"100|ended"});
+  EXPECT_EQ(query(file_, "SELECT process_id, state, exit_status, signal FROM processes"),
+            strings{"100|ended|null|null"});
+}
+
+TEST_F(export_of_story, how_a_process_ended) {
+  story_.program.file.header().end = {recording::end_kind::by_signal, 11, 0};
+  ASSERT_TRUE(export_sqlite(trace::packed({&story_.program}), {}, file_));
+  EXPECT_EQ(query(file_, "SELECT exit_status, signal, ended_ns FROM processes"),
+            strings{"null|SIGSEGV|null"});
+  story_.program.file.header().end = {recording::end_kind::exited, 3, 0};
+  ASSERT_TRUE(export_sqlite(trace::packed({&story_.program}), {}, file_));
+  EXPECT_EQ(query(file_, "SELECT exit_status, signal FROM processes"), strings{"3|null"});
 }
 
 TEST_F(export_of_story, device_times_of_a_profile) {

@@ -115,6 +115,25 @@ TEST_F(summary_of_story, json_has_the_same_numbers) {
   EXPECT_EQ(json["threads"][1]["name"], "poller");
 }
 
+TEST_F(summary_of_story, says_how_a_process_ended) {
+  story_.program.file.header().end = {recording::end_kind::by_signal, 11, 0};
+  const auto crashed = trace::packed({&story_.program});
+  const auto summary = summarise(crashed, {}, {});
+  const auto text = written(
+      [&](text_output& out) { write_summary_text(crashed, summary, {.title = "story.zev"}, out); });
+  EXPECT_NE(text.find(", ended by SIGSEGV"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(
+      written([&](text_output& out) { write_summary_json(crashed, summary, out); }));
+  EXPECT_EQ(json["processes"][0]["signal"], "SIGSEGV");
+  EXPECT_FALSE(json["processes"][0].contains("exit_status"));
+
+  story_.program.file.header().end = {recording::end_kind::exited, 3, 0};
+  const auto failed = trace::packed({&story_.program});
+  const auto other = nlohmann::json::parse(
+      written([&](text_output& out) { write_summary_json(failed, summary, out); }));
+  EXPECT_EQ(other["processes"][0]["exit_status"], 3);
+}
+
 // A list that is executed twice copies twice; what was appended before a reset does not count.
 TEST(trace_summary, regular_list_counts_when_it_is_executed) {
   trace::fake_program program;

@@ -217,6 +217,63 @@ TEST(pack, processes_of_one_run_become_one_trace) {
   EXPECT_EQ(trace.run().start_realtime_ns, uint64_t{1'753'849'873} * 1'000'000'000 + 999);
 }
 
+TEST(pack, how_a_process_ended_is_in_the_trace) {
+  constexpr uint64_t start = uint64_t{1'753'849'873} * 1'000'000'000 + 999;
+  fake_program crashed, unknown;
+  query_event(crashed, {1000, 10}, 1);
+  query_event(unknown, {1500, 10}, 1);
+  crashed.file.header().state = recording::part_state::recording;
+  crashed.file.header().end = {recording::end_kind::by_signal, 11, start + 7000};
+  unknown.file.header().process_id = 200;
+  unknown.file.header().end.kind = static_cast<recording::end_kind>(9);
+  const auto trace = packed({&crashed, &unknown});
+  ASSERT_EQ(trace.run().processes.size(), 2u);
+  EXPECT_EQ(trace.run().processes[0].end, (process_end{end_kind::by_signal, 11, 7000}));
+  EXPECT_EQ(trace.run().processes[1].end, process_end{});
+}
+
+TEST(pack, a_process_that_became_another_program_ended_as_the_last_one) {
+  fake_program first, second, other;
+  for (auto* each : {&first, &second, &other}) {
+    query_event(*each, {1000, 10}, 1);
+    each->file.header().state = recording::part_state::recording;
+    each->file.header().process_start = 77;
+  }
+  second.file.header().open_ticks = 5;
+  second.file.header().end = {recording::end_kind::exited, 7, 0};
+  other.file.header().open_ticks = 9;
+  other.file.header().process_start = 78;
+  const auto trace = packed({&second, &other, &first});
+  ASSERT_EQ(trace.run().processes.size(), 3u);
+  EXPECT_EQ(trace.run().processes[0].end.kind, end_kind::replaced);
+  EXPECT_EQ(trace.run().processes[1].end, (process_end{end_kind::exited, 7, std::nullopt}));
+  EXPECT_EQ(trace.run().processes[2].end.kind, end_kind::unknown)
+      << "the number of a process was given out again";
+}
+
+TEST(pack, what_is_cancelled_leaves_the_parts_and_nothing_else) {
+  const temporary_folder folder;
+  const auto parts = folder / "t.zev.parts";
+  std::filesystem::create_directory(parts);
+  fake_program program;
+  for (uint64_t i = 0; i < 3; ++i) query_event(program, {1000 + 100 * i, 10}, 1);
+  program.file.blob(hash_of(std::as_bytes(std::span("content"))), std::string_view("content", 8));
+  const auto bytes = program.file.bytes();
+  std::ofstream(parts / "here-100-0.part", std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  pack_options options;
+  options.cancelled = [] { return true; };
+  const auto report = pack_finished_run(parts, folder / "t.zev", false, options);
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find(parts.string()), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(parts / "here-100-0.part"));
+  const auto entries = std::filesystem::directory_iterator(folder.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+  options.cancelled = nullptr;
+  EXPECT_TRUE(pack_finished_run(parts, folder / "t.zev", false, options));
+}
+
 TEST(pack, a_process_that_was_killed_at_its_beginning_is_left_out) {
   fake_program killed, program;
   killed.file.header().schema = {};

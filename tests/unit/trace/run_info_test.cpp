@@ -48,6 +48,33 @@ TEST(run_info, field_of_a_later_version_is_stepped_over) {
   EXPECT_EQ(run->threads.size(), 2u);
 }
 
+TEST(run_info, how_a_process_ended_comes_back_where_it_is_known) {
+  auto run = example();
+  run.processes[0].end = {end_kind::by_signal, 11, 5000};
+  const auto read = decode_run_info(encode_run_info(run));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->processes[0].end, run.processes[0].end);
+  EXPECT_EQ(read->processes[1].end, process_end{}) << "as in every trace from before it was noted";
+}
+
+TEST(run_info, end_of_a_kind_of_a_later_version_is_not_known) {
+  auto run = example();
+  run.processes[0].end = {static_cast<end_kind>(77), 3, std::nullopt};
+  const auto read = decode_run_info(encode_run_info(run));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->processes[0].end.kind, end_kind::unknown);
+  EXPECT_EQ(to_text(read->processes[0].end), "");
+}
+
+TEST(run_info, end_of_a_process_as_text) {
+  EXPECT_EQ(to_text(process_end{end_kind::exited, 3, {}}), "exit status 3");
+  EXPECT_EQ(to_text(process_end{end_kind::by_signal, 11, {}}), "ended by SIGSEGV");
+  EXPECT_EQ(to_text(process_end{end_kind::replaced, 0, {}}), "became another program");
+  EXPECT_TRUE((process_end{end_kind::by_signal, 6, {}}).is_crash());
+  EXPECT_FALSE((process_end{end_kind::by_signal, 9, {}}).is_crash());
+  EXPECT_FALSE((process_end{end_kind::exited, 11, {}}).is_crash());
+}
+
 TEST(run_info, thread_of_no_process_is_refused) {
   auto run = example();
   run.threads[0].process = 2;
