@@ -1,17 +1,20 @@
 #include "launch/program.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <iterator>
+
+#include "launch/process_stat.hpp"
 
 namespace zevent::launch {
 namespace {
@@ -31,52 +34,46 @@ std::string exec_problem(const std::string& program, int error) {
   return fmt::format("cannot run {}: {}", program, std::strerror(error));
 }
 
-// Written by run_program, read by the signal handler; lock-free, so safe there.
-std::atomic<pid_t> child_of_handler{0};
-static_assert(std::atomic<pid_t>::is_always_lock_free);
-
-void pass_on(int signal_number) {
-  const pid_t child = child_of_handler.load(std::memory_order_relaxed);
-  if (child > 0) kill(child, signal_number);
+program_end interpret(int status) {
+  program_end end;
+  end.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end.core_dumped = WIFSIGNALED(status) && WCOREDUMP(status);
+  return end;
 }
 
-constexpr std::array passed_on_signals = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-constexpr std::array keyboard_signals = {SIGINT, SIGQUIT};
-
-// While it lives, keyboard signals are ignored and the others go to the child.
-class signal_forwarding {
- public:
-  signal_forwarding() {
-    struct sigaction forward {};
-    forward.sa_handler = pass_on;
-    for (size_t i = 0; i < passed_on_signals.size(); ++i)
-      sigaction(passed_on_signals[i], &forward, &previous_passed_[i]);
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    for (size_t i = 0; i < keyboard_signals.size(); ++i)
-      sigaction(keyboard_signals[i], &ignore, &previous_keyboard_[i]);
+// Waits until the child has ended, and leaves it to be waited for.
+void wait_for_end(pid_t child, const side_work& meanwhile) {
+  const int descriptor =
+      meanwhile.descriptor >= 0 ? static_cast<int>(syscall(SYS_pidfd_open, child, 0)) : -1;
+  pollfd happens[] = {{descriptor, POLLIN, 0}, {meanwhile.descriptor, POLLIN, 0}};
+  bool ended = descriptor < 0;
+  while (!ended) {
+    const int ready = poll(happens, std::size(happens), -1);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready > 0 && happens[1].revents != 0) meanwhile.act();
+    ended = ready < 0 || happens[0].revents != 0;
   }
-  signal_forwarding(const signal_forwarding&) = delete;
-  signal_forwarding& operator=(const signal_forwarding&) = delete;
-  ~signal_forwarding() { restore(); }
-
-  // Also called by the child before exec, so that it inherits what the user had set.
-  void restore() const {
-    for (size_t i = 0; i < passed_on_signals.size(); ++i)
-      sigaction(passed_on_signals[i], &previous_passed_[i], nullptr);
-    for (size_t i = 0; i < keyboard_signals.size(); ++i)
-      sigaction(keyboard_signals[i], &previous_keyboard_[i], nullptr);
+  if (descriptor >= 0) close(descriptor);
+  siginfo_t about{};
+  while (waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
+}
 
- private:
-  std::array<struct sigaction, passed_on_signals.size()> previous_passed_{};
-  std::array<struct sigaction, keyboard_signals.size()> previous_keyboard_{};
-};
-
-program_end interpret(int status) {
-  if (WIFSIGNALED(status))
-    return {128 + WTERMSIG(status), WTERMSIG(status), WCOREDUMP(status) != 0};
-  return {WEXITSTATUS(status), 0, false};
+// How the child ended, once it has.
+program_end end_of(pid_t child) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const auto stat = read_process_stat(static_cast<uint32_t>(child));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  program_end end = interpret(status);
+  end.process_id = static_cast<uint32_t>(child);
+  end.process_start = stat ? stat->start : 0;
+  end.ended_at_ns =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return end;
 }
 
 }  // namespace
@@ -98,15 +95,20 @@ int exit_status_of_failed_start(const std::string& program) {
 
 result<program_end> run_program(const std::vector<std::string>& command,
                                 const environment_changes& changes) {
+  signal_relay relay;
+  return run_program(command, changes, relay);
+}
+
+result<program_end> run_program(const std::vector<std::string>& command,
+                                const environment_changes& changes, signal_relay& relay,
+                                const side_work& meanwhile) {
   // The pipe closes by itself when exec succeeds, and carries errno when it fails.
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
 
-  const signal_forwarding forwarding;
-  // A signal that comes before the handler knows the child waits until it does.
-  sigset_t held_back, before;
-  sigemptyset(&held_back);
-  for (const int each : passed_on_signals) sigaddset(&held_back, each);
+  // A signal that comes before the relay knows the child waits until it does.
+  const sigset_t held_back = signal_relay::signals();
+  sigset_t before;
   sigprocmask(SIG_BLOCK, &held_back, &before);
   const pid_t child = fork();
   if (child < 0) {
@@ -117,7 +119,7 @@ result<program_end> run_program(const std::vector<std::string>& command,
     return fail("cannot start a process: {}", std::strerror(error));
   }
   if (child == 0) {
-    forwarding.restore();
+    relay.restore();
     sigprocmask(SIG_SETMASK, &before, nullptr);
     apply(changes);
     auto arguments = pointers_to(command);
@@ -126,7 +128,7 @@ result<program_end> run_program(const std::vector<std::string>& command,
     [[maybe_unused]] const auto written = write(report[1], &error, sizeof error);
     _exit(error == ENOENT ? exit_not_found : exit_not_executable);
   }
-  child_of_handler.store(child, std::memory_order_relaxed);
+  relay.begin(child);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(report[1]);
   int exec_error = 0;
@@ -136,12 +138,12 @@ result<program_end> run_program(const std::vector<std::string>& command,
   const bool exec_failed = told == sizeof exec_error;
   close(report[0]);
 
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  child_of_handler.store(0, std::memory_order_relaxed);
+  wait_for_end(child, meanwhile);
+  // Before its number may be another process's.
+  relay.end();
+  const auto end = end_of(child);
   if (exec_failed) return fail("{}", exec_problem(command[0], exec_error));
-  return interpret(status);
+  return end;
 }
 
 void end_like(const program_end& end) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/signal_relay.hpp"
 #include "launch/way_in.hpp"
 
 namespace zevent::launch {
@@ -20,11 +23,22 @@ struct program_end {
   int exit_status = 0;  // as $? shows it: 128 + signal when a signal ended it
   int signal = 0;       // 0 when it exited by itself
   bool core_dumped = false;
+  uint32_t process_id = 0;
+  uint64_t process_start = 0;  // as in process_stat; 0 where it is not known
+  uint64_t ended_at_ns = 0;    // CLOCK_REALTIME
 };
 
-// Runs the program as a child and waits for it. Terminal, stdin and stdout are the program's own:
-// signals from the keyboard reach it directly and are ignored here; those sent to this process
-// (TERM, HUP, USR1, USR2) are passed on.
+// What is to be done while a program runs, whenever the descriptor is readable.
+struct side_work {
+  int descriptor = -1;
+  std::function<void()> act;
+};
+
+// Runs the program as a child and waits for it. Terminal, stdin and stdout are the program's own,
+// and so are the signals that are sent to this process: see signal_relay.
+result<program_end> run_program(const std::vector<std::string>& command,
+                                const environment_changes& changes, signal_relay& relay,
+                                const side_work& meanwhile = {});
 result<program_end> run_program(const std::vector<std::string>& command,
                                 const environment_changes& changes);
 

@@ -4,10 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +14,8 @@
 
 #include "api/recording_format.hpp"
 #include "base/environment.hpp"
+#include "launch/process_end_watch.hpp"
+#include "launch/process_stat.hpp"
 
 namespace zevent::launch {
 namespace {
@@ -38,52 +38,11 @@ std::optional<recording::file_header> read_header(const fs::path& path) {
   return header;
 }
 
-// A process number is given out again; with the time of its start it is unique.
-bool is_alive(uint32_t process_id, uint64_t process_start) {
-  const std::string path = fmt::format("/proc/{}/stat", process_id);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  char buffer[1024];
-  const ssize_t bytes = read(file, buffer, sizeof(buffer) - 1);
-  close(file);
-  if (bytes <= 0) return false;
-  buffer[bytes] = '\0';
-  // The name, in brackets, may hold anything; behind it are the state and 19 more fields.
-  const char* name_end = std::strrchr(buffer, ')');
-  if (name_end == nullptr) return false;
-  char state = 0;
-  unsigned long long start = 0;
-  if (std::sscanf(
-          name_end + 1,
-          " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-          &state, &start) != 2)
-    return false;
-  return state != 'Z' && state != 'X' && start == process_start;
-}
-
 std::string host_name() {
   char name[64] = {};
   gethostname(name, sizeof(name) - 1);
   return name;
 }
-
-std::atomic<bool> interrupted{false};
-
-// While it lives, an interrupt from the keyboard is noted and does not end this process.
-class interrupt_watch {
- public:
-  interrupt_watch() {
-    struct sigaction note {};
-    note.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
-    sigaction(SIGINT, &note, &previous_);
-  }
-  interrupt_watch(const interrupt_watch&) = delete;
-  interrupt_watch& operator=(const interrupt_watch&) = delete;
-  ~interrupt_watch() { sigaction(SIGINT, &previous_, nullptr); }
-
- private:
-  struct sigaction previous_ {};
-};
 
 }  // namespace
 
@@ -167,16 +126,19 @@ std::vector<int> processes_still_recording(const std::string& parts_folder) {
   return running;
 }
 
-bool wait_for_recording_processes(const std::string& parts_folder) {
-  const interrupt_watch watch;
-  interrupted.store(false, std::memory_order_relaxed);
+namespace {
+
+// False when some still run.
+bool wait_for_recording_processes(const std::string& parts_folder, process_end_watch& ends) {
+  const unsigned requests = signal_relay::requests_to_end();
   const auto begin = std::chrono::steady_clock::now();
   auto pause = std::chrono::milliseconds(first_look);
   bool told = false;
   while (true) {
     const auto running = processes_still_recording(parts_folder);
+    ends.look();
     if (running.empty()) return true;
-    if (interrupted.load(std::memory_order_relaxed)) return false;
+    if (signal_relay::requests_to_end() != requests) return false;
     if (!told && std::chrono::steady_clock::now() - begin >= silence) {
       told = true;
       fmt::print(stderr,
@@ -190,20 +152,26 @@ bool wait_for_recording_processes(const std::string& parts_folder) {
   }
 }
 
+}  // namespace
+
 result<program_end> run_recorded(const std::vector<std::string>& command, way_in way,
-                                 const installation& files, const recording_options& options) {
+                                 const installation& files, const recording_options& options,
+                                 signal_relay& relay) {
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
   const auto changes = environment_for_recording(
       way, files, options,
       library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
-  auto end = run_program(command, changes);
-  if (options.output.empty()) return end;
-  const std::string folder = parts_folder_of(options.output);
+  const std::string folder = options.output.empty() ? "" : parts_folder_of(options.output);
+  process_end_watch ends(folder);
+  auto end = run_program(command, changes, relay, {ends.descriptor(), [&] { ends.look(); }});
+  if (folder.empty()) return end;
   std::error_code error;
-  if (end)
-    wait_for_recording_processes(folder);
-  else
+  if (end) {
+    ends.note(*end);
+    wait_for_recording_processes(folder, ends);
+  } else {
     fs::remove(folder, error);
+  }
   return end;
 }
 

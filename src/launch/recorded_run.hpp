@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "launch/installation.hpp"
 #include "launch/program.hpp"
+#include "launch/signal_relay.hpp"
 #include "launch/way_in.hpp"
 
 namespace zevent::launch {
@@ -48,13 +49,11 @@ environment_changes environment_for_recording(way_in way, const installation& fi
 // Processes of this host that are still recording into the folder.
 std::vector<int> processes_still_recording(const std::string& parts_folder);
 
-// Waits until there are none. After a second says on stderr what it waits for; an interrupt from
-// the keyboard ends the waiting. False when some still run.
-bool wait_for_recording_processes(const std::string& parts_folder);
-
 // Runs the program under the recorder and waits for what it leaves behind; without an output it is
-// not recorded. An error when it cannot be started: then there is no folder any more.
+// not recorded. After a second says on stderr what it waits for; a request to end (signal_relay)
+// ends that. An error when the program cannot be started: then there is no folder any more.
 result<program_end> run_recorded(const std::vector<std::string>& command, way_in way,
-                                 const installation& files, const recording_options& options);
+                                 const installation& files, const recording_options& options,
+                                 signal_relay& relay);
 
 }  // namespace zevent::launch

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/temporary_folder.hpp"
 #include "base/terminal.hpp"
@@ -40,22 +41,28 @@ void print_summary(const trace::trace_file& trace, const profile_options& option
                              out);
 }
 
-// Packs what was recorded and prints where the time went.
-result<void> report_on(const profile_options& options) {
+result<trace::pack_report> pack(const profile_options& options) {
   const std::string& output = options.recording.output;
-  const auto packed = trace::pack_finished_run(launch::parts_folder_of(output), output, false);
-  if (!packed) return tl::unexpected(packed.error());
-  for (const auto& damage : packed->damage) fmt::print(stderr, "zevent: profile: {}\n", damage);
+  launch::second_request interrupted("packing the profile; interrupt again to stop");
+  trace::pack_options how;
+  how.cancelled = [&] { return interrupted.came(); };
+  return trace::pack_finished_run(launch::parts_folder_of(output), output, false, how);
+}
+
+// Prints where the time went.
+result<void> report_on(const profile_options& options, const trace::pack_report& packed) {
+  const std::string& output = options.recording.output;
+  for (const auto& damage : packed.damage) fmt::print(stderr, "zevent: profile: {}\n", damage);
   const auto opened = trace::trace_file::open(output);
   if (!opened) return tl::unexpected(opened.error());
   // What is not kept is in no file from here on, whatever ends the printing.
   std::error_code error;
   if (options.output.empty()) fs::remove_all(fs::path(output).parent_path(), error);
   print_summary(*opened, options);
-  if (packed->lost_calls != 0)
-    fmt::print(stderr, "zevent: profile: {} calls were not recorded{}{}\n", packed->lost_calls,
-               packed->stop_reason.empty() ? "" : "; recording stopped: ", packed->stop_reason);
-  if (packed->timed_commands == 0)
+  if (packed.lost_calls != 0)
+    fmt::print(stderr, "zevent: profile: {} calls were not recorded{}{}\n", packed.lost_calls,
+               packed.stop_reason.empty() ? "" : "; recording stopped: ", packed.stop_reason);
+  if (packed.timed_commands == 0)
     fmt::print(stderr,
                "zevent: profile: no command ran on a device, or none that was to be timed\n");
   return {};
@@ -71,10 +78,15 @@ tl::expected<launch::program_end, int> run_profiled(profile_options& options,
   if (const auto prepared = launch::prepare_recording(options.recording); !prepared)
     return give_up(prepared.error(), 1);
   const auto way = launch::choose_way_in_as_asked(options.way, command.front()).way;
-  const auto end = launch::run_recorded(command, way, files, options.recording);
+  std::optional<launch::signal_relay> relay(std::in_place);
+  const auto end = launch::run_recorded(command, way, files, options.recording, *relay);
   if (!end) return give_up(end.error(), launch::exit_status_of_failed_start(command.front()));
   if (options.recording.output.empty()) return *end;
-  if (const auto reported = report_on(options); !reported) complain("profile", reported.error(), 1);
+  const auto packed = pack(options);
+  relay.reset();  // a request to end ends the printing, as ever
+  const auto reported =
+      packed ? report_on(options, *packed) : result<void>(tl::unexpected(packed.error()));
+  if (!reported) complain("profile", reported.error(), 1);
   return *end;
 }
 

@@ -41,12 +41,16 @@ void pack(const record_options& options) {
   const auto report = [&] {
     std::optional<report::progress_bar> bar;
     trace::pack_options how;
+    const auto folder = launch::parts_folder_of(options.recording.output);
+    launch::second_request interrupted(
+        fmt::format("packing {}; interrupt again to leave it as it is in {}", options.output,
+                    launch::parts_folder_of(options.output)));
+    how.cancelled = [&] { return interrupted.came(); };
     if (!options.quiet) bar.emplace("packing " + options.output);
     how.progress = [&](uint64_t done, uint64_t total) {
       if (bar) bar->update(done, total);
     };
-    return trace::pack_finished_run(launch::parts_folder_of(options.recording.output),
-                                    options.recording.output, options.keep_parts, how);
+    return trace::pack_finished_run(folder, options.recording.output, options.keep_parts, how);
   }();
   if (!report) return void(complain("record", report.error(), 1));
   for (const auto& damage : report->damage) fmt::print(stderr, "zevent: record: {}\n", damage);
@@ -78,7 +82,8 @@ int record(const CLI::App& line, record_options& options) {
 
   if (const auto prepared = launch::prepare_recording(recording); !prepared)
     return complain("record", prepared.error(), 1);
-  const auto end = launch::run_recorded(*command, choice.way, *files, recording);
+  launch::signal_relay relay;
+  const auto end = launch::run_recorded(*command, choice.way, *files, recording, relay);
   if (!end)
     return complain("record", end.error(), launch::exit_status_of_failed_start(command->front()));
   if (!recording.output.empty()) pack(options);

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -26,11 +28,48 @@ void echo() {
   std::fflush(stdout);
 }
 
-void wait_for_a_signal() {
-  std::signal(SIGTERM, [](int) { std::_Exit(33); });
-  std::puts("ready");
+void say(const char* word) {
+  std::puts(word);
   std::fflush(stdout);
+}
+
+void wait_for_a_signal() {
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
+    std::signal(number, [](int received) { std::_Exit(100 + received); });
+  say("ready");
   while (true) pause();
+}
+
+volatile std::sig_atomic_t interrupts = 0;
+
+// Ends with the number of interrupts that came.
+void count_interrupts() {
+  std::signal(SIGINT, [](int) { interrupts = interrupts + 1; });
+  say("ready");
+  while (interrupts == 0) pause();
+  for (int i = 0; i < 30; ++i) usleep(10'000);
+  std::_Exit(interrupts);
+}
+
+char state_of_first_thread() {
+  char text[512] = {};
+  std::FILE* const file =
+      std::fopen(("/proc/self/task/" + std::to_string(getpid()) + "/stat").c_str(), "r");
+  const size_t bytes = std::fread(text, 1, sizeof(text) - 1, file);
+  std::fclose(file);
+  const auto name_end = std::string_view(text, bytes).rfind(')');
+  return text[name_end + 2];
+}
+
+// Waits for an event that nobody signals; once it does, `then` is done on another thread.
+void get_stuck(ze_event_handle_t event, void (*then)()) {
+  std::thread watcher([then] {
+    for (int asleep = 0; asleep < 20; usleep(5'000))
+      asleep = state_of_first_thread() == 'S' ? asleep + 1 : 0;
+    then();
+  });
+  zeEventHostSynchronize(event, UINT64_MAX);
+  watcher.join();
 }
 
 void fork_a_child() {
@@ -64,13 +103,14 @@ int main(int argument_count, char** arguments) {
       arguments[i] = arguments[0];
       execv("/proc/self/exe", arguments + i);
     }
-    if (deed == "tell") {
-      std::puts("here");
-      std::fflush(stdout);
-    }
+    if (deed == "tell") say("here");
     if (deed == "linger") usleep(300'000);
     if (deed == "echo") echo();
     if (deed == "wait") wait_for_a_signal();
+    if (deed == "count") count_interrupts();
+    if (deed == "stuck") get_stuck(event, [] { say("stuck"); });
+    if (deed == "stuck-crash") get_stuck(event, [] { kill(getpid(), SIGSEGV); });
+    if (deed == "stuck-leave") get_stuck(event, [] { _exit(3); });
     if (deed == "abort") std::abort();
     if (deed == "kill") std::raise(SIGKILL);
     if (deed == "seven") return 7;

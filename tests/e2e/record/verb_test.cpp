@@ -110,10 +110,46 @@ TEST_F(RecordVerb, AProgramThatTheScriptLeavesBehindIsWaitedFor) {
 }
 
 TEST_F(RecordVerb, SignalsReachTheProgram) {
-  started run(command({"-o", "t.zev"}, {PROGRAM, "calls", "wait"}), folder_);
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+    started run(command({"-o", "t.zev"}, {PROGRAM, "calls", "wait"}), folder_);
+    EXPECT_EQ(run.read_line(), "ready");
+    run.send(number);
+    EXPECT_EQ(WEXITSTATUS(run.finish().status), 100 + number);
+    EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
+  }
+}
+
+TEST_F(RecordVerb, AnInterruptReachesTheProgramOnce) {
+  started run(command({"-o", "t.zev"}, {PROGRAM, "calls", "count"}), folder_);
   EXPECT_EQ(run.read_line(), "ready");
-  run.send(SIGTERM);
-  EXPECT_EQ(WEXITSTATUS(run.finish().status), 33);
+  run.send(SIGINT);
+  EXPECT_EQ(WEXITSTATUS(run.finish().status), 1);
+  EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
+}
+
+TEST_F(RecordVerb, AnInterruptFromTheTerminalReachesTheProgramOnce) {
+  const auto end = zevent_on_terminal({"record", "-o", "t.zev", "--", PROGRAM, "calls", "count"},
+                                      80, {}, "\x03");
+  EXPECT_EQ(WEXITSTATUS(end.status), 1) << end.out;
+  EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
+}
+
+// Through `zevent record`, which `zevent check` starts.
+TEST_F(RecordVerb, AnInterruptOfACheckReachesTheProgramToo) {
+  started run({ZEVENT, "check", "--", PROGRAM, "calls", "count"}, folder_);
+  EXPECT_EQ(run.read_line(), "ready");
+  run.send(SIGINT);
+  const auto end = run.finish();
+  EXPECT_EQ(end.status, 0) << end.error;
+  EXPECT_NE(end.error.find("ended with status 1"), std::string::npos) << end.error;
+  EXPECT_NE(end.out.find(" calls"), std::string::npos) << end.out;
+}
+
+TEST_F(RecordVerb, AnInterruptOfAProfileReachesTheProgramToo) {
+  started run({ZEVENT, "profile", "-o", "t.zev", "--", PROGRAM, "calls", "count"}, folder_);
+  EXPECT_EQ(run.read_line(), "ready");
+  run.send(SIGINT);
+  EXPECT_EQ(WEXITSTATUS(run.finish().status), 1);
   EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
 }
 

@@ -82,8 +82,10 @@ def symptoms(trial):
             "exit=999": "not an exit status",
         }.items():
             trial.run([*line, "--symptom", wrong, "t.zev"], USAGE, said)
+    trial.run(["replay", "--symptom", "exit=3", "t.zev"], USAGE, "with which a program ends")
+    trial.run(["check", "--symptom", "exit=3", "t.zev"], 0, "the symptom exit=3 is not there")
+    trial.run(["check", "--symptom", "exit=0", "t.zev"], 1, "exit status 0", "is there")
     for verb in ("check", "replay"):
-        trial.run([verb, "--symptom", "exit=3", "t.zev"], USAGE, "with which a program ends")
         for text in ("hang", "crash", "zeInit result=ERROR_DEVICE_LOST", "99>1s", "zeEvent*>1000s"):
             trial.run([verb, "--symptom", text, "t.zev"], 0, f"the symptom {text} is not there")
         trial.run([verb, "--symptom", "zeInit result=SUCCESS", "t.zev"], 1, "is there")

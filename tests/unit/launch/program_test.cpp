@@ -1,6 +1,9 @@
 #include "launch/program.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -40,9 +43,99 @@ TEST(program, termination_signal_is_passed_on) {
   EXPECT_EQ(end->exit_status, 3);
 }
 
+TEST(program, every_signal_that_is_sent_here_alone_is_passed_on_once) {
+  for (const std::string name : {"INT", "QUIT", "TERM", "HUP", "USR1", "USR2"}) {
+    const auto script = fmt::format(
+        "n=0; trap 'n=$((n + 1))' {0}; kill -{0} $PPID; while [ $n = 0 ]; do :; done; sleep 0.1; "
+        "exit $n",
+        name);
+    const auto end = run_program({"sh", "-c", script}, {});
+    ASSERT_TRUE(end) << end.error().message;
+    EXPECT_EQ(end->exit_status, 1) << name;
+  }
+}
+
+TEST(program, its_end_is_told_where_children_were_ignored) {
+  struct sigaction ignore {
+  }, before{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGCHLD, &ignore, &before);
+  const auto end = run_program({"sh", "-c", "exit 7"}, {});
+  struct sigaction after {};
+  sigaction(SIGCHLD, &before, &after);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_status, 7);
+  EXPECT_EQ(after.sa_handler, SIG_IGN);
+}
+
+TEST(program, side_work_is_done_while_it_runs) {
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  int times = 0;
+  const auto act = [&] {
+    char word = 0;
+    times += static_cast<int>(read(told[0], &word, 1));
+  };
+  signal_relay relay;
+  const auto end =
+      run_program({"sh", "-c", fmt::format("echo -n x >&{}; sleep 0.1; exit 5", told[1])}, {},
+                  relay, {told[0], act});
+  close(told[0]);
+  close(told[1]);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_status, 5);
+  EXPECT_EQ(times, 1);
+}
+
+// The terminal sends them to all processes in the foreground, and so to the program.
+TEST(signal_relay, what_the_terminal_sends_is_not_passed_on) {
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  const auto act = [&] {
+    char word = 0;
+    ASSERT_EQ(read(told[0], &word, 1), 1);
+    siginfo_t as_the_kernel{};
+    as_the_kernel.si_signo = SIGINT;
+    as_the_kernel.si_code = SI_KERNEL;
+    ASSERT_EQ(syscall(SYS_rt_sigqueueinfo, getpid(), SIGINT, &as_the_kernel), 0);
+  };
+  signal_relay relay;
+  const auto script = fmt::format("trap 'exit 9' INT; echo -n x >&{}; sleep 0.2; exit 5", told[1]);
+  const auto end = run_program({"sh", "-c", script}, {}, relay, {told[0], act});
+  close(told[0]);
+  close(told[1]);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_status, 5);
+}
+
+TEST(signal_relay, a_request_that_comes_before_the_program_reaches_it) {
+  signal_relay relay;
+  raise(SIGINT);
+  const auto end = run_program({"sleep", "60"}, {}, relay);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->signal, SIGINT);
+}
+
+TEST(signal_relay, the_second_request_after_the_program_is_told_from_the_first) {
+  signal_relay relay;
+  ASSERT_TRUE(run_program({"true"}, {}, relay));
+  second_request request("");
+  EXPECT_FALSE(request.came());
+  raise(SIGINT);
+  EXPECT_FALSE(request.came());
+  raise(SIGUSR1);
+  EXPECT_FALSE(request.came()) << "which asks for something else";
+  raise(SIGTERM);
+  EXPECT_TRUE(request.came());
+}
+
 TEST(program_death, ends_with_the_same_signal) {
-  EXPECT_EXIT(end_like({128 + SIGTERM, SIGTERM, false}), ::testing::KilledBySignal(SIGTERM), "");
-  EXPECT_EXIT(end_like({5, 0, false}), ::testing::ExitedWithCode(5), "");
+  program_end terminated, exited;
+  terminated.exit_status = 128 + SIGTERM;
+  terminated.signal = SIGTERM;
+  exited.exit_status = 5;
+  EXPECT_EXIT(end_like(terminated), ::testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(end_like(exited), ::testing::ExitedWithCode(5), "");
 }
 
 }  // namespace
