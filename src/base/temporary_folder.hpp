@@ -6,14 +6,19 @@
 
 namespace zevent {
 
+// Where what is not kept may be put: TMPDIR, or /tmp where that names no folder.
+inline std::filesystem::path temporary_place() {
+  std::error_code error;
+  std::filesystem::path named = std::filesystem::temp_directory_path(error);
+  return error ? std::filesystem::path("/tmp") : named;
+}
+
 // A folder for what is not kept; it goes away with everything in it. The path is empty where none
 // could be made.
 class temporary_folder {
  public:
   explicit temporary_folder(const std::string& name = "zevent") {
-    std::error_code error;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(error) / (name + "-XXXXXX")).string();
+    std::string pattern = (temporary_place() / (name + "-XXXXXX")).string();
     if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
   }
   temporary_folder(const temporary_folder&) = delete;

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/environment.hpp"
+#include "base/temporary_folder.hpp"
 #include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
@@ -127,9 +128,7 @@ result<program_store> program_store::open(std::span<const std::string_view> inpu
       return program_store(folder, false);
     }
   }
-  std::error_code error;
-  fs::path temporary = fs::temp_directory_path(error);
-  if (error) temporary = "/tmp";
+  const fs::path temporary = temporary_place();
   std::string name = (temporary / "zevent-kernels-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     return fail("no folder can be made to compile in: neither a cache (ZEVENT_CACHE_DIR) nor in {}",

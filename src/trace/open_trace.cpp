@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "api/recording_format.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace zevent::trace {
 namespace {
@@ -16,11 +17,10 @@ namespace fs = std::filesystem;
 
 // A file that goes away by itself.
 result<int> make_temporary_file() {
-  std::string name = fs::temp_directory_path() / "zevent-XXXXXX";
+  std::string name = temporary_place() / "zevent-XXXXXX";
   const int descriptor = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0)
-    return fail("cannot make a file in {}: {}", fs::temp_directory_path().string(),
-                strerror(errno));
+    return fail("cannot make a file in {}: {}", temporary_place().string(), strerror(errno));
   unlink(name.c_str());
   return descriptor;
 }
