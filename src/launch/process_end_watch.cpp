@@ -14,6 +14,8 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "api/recording_format.hpp"
 #include "launch/process_stat.hpp"
@@ -192,11 +194,26 @@ void process_end_watch::see_end(uint32_t process_id) {
   if (found == processes_.end()) return;
   auto& process = found->second;
   if (process.ended_at_ns == 0) process.ended_at_ns = realtime_ns();
-  const auto status = status_of_ended(process.descriptor);
-  if (!status) return;
-  note_end(folder_, host_, process_id, process.start,
-           end_from_status(*status, process.ended_at_ns));
+  if (const auto status = status_of_ended(process.descriptor)) note_status(process_id, *status);
+}
+
+void process_end_watch::note_status(uint32_t process_id, int status) {
+  const auto& process = processes_.at(process_id);
+  note_end(folder_, host_, process_id, process.start, end_from_status(status, process.ended_at_ns));
   forget(process_id);
+}
+
+// Orphans, say, whose new parent is not quick.
+void process_end_watch::finish() {
+  look();
+  std::vector<std::pair<uint32_t, int>> ended;
+  for (const auto& [process_id, each] : processes_) {
+    const auto stat = read_process_stat(process_id);
+    if (stat && stat->start == each.start && stat->state == 'Z' && stat->status != 0 &&
+        each.ended_at_ns != 0)
+      ended.emplace_back(process_id, stat->status);
+  }
+  for (const auto& [process_id, status] : ended) note_status(process_id, status);
 }
 
 void process_end_watch::forget(uint32_t process_id) {

@@ -29,6 +29,9 @@ class process_end_watch {
   // Takes notice of what happened since it was last called.
   void look();
 
+  // When all processes have ended: takes notice also of those that nobody has waited for yet.
+  void finish();
+
   // How the program ended that was started here.
   void note(const program_end& end);
 
@@ -42,6 +45,7 @@ class process_end_watch {
   void see_new_parts();
   void watch(std::string_view part_name);
   void see_end(uint32_t process_id);
+  void note_status(uint32_t process_id, int status);
   void forget(uint32_t process_id);
 
   const std::string folder_;

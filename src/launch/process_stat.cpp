@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -31,7 +32,7 @@ std::optional<process_stat> read_process_stat(uint32_t process_id) {
   close(file);
   if (bytes <= 0) return std::nullopt;
   buffer[bytes] = '\0';
-  // The name, in brackets, may hold anything; behind it are the state and 19 more fields.
+  // The name, in brackets, may hold anything; behind it are the state and the other fields.
   const char* name_end = std::strrchr(buffer, ')');
   if (name_end == nullptr) return std::nullopt;
   process_stat read_here;
@@ -42,6 +43,7 @@ std::optional<process_stat> read_process_stat(uint32_t process_id) {
           &read_here.state, &start) != 2)
     return std::nullopt;
   read_here.start = start;
+  if (const char* last = std::strrchr(name_end, ' ')) read_here.status = std::atoi(last);
   return read_here;
 }
 

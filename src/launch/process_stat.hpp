@@ -9,6 +9,9 @@ namespace zevent::launch {
 struct process_stat {
   char state = 0;      // of its first thread: R, S, Z, …
   uint64_t start = 0;  // field 22: with the process number, unique since boot
+  // Field 52: of a process that has ended and that nobody has waited for, what waitpid() will say.
+  // 0 also where this process may not know.
+  int status = 0;
 };
 
 // Nothing when there is no such process.

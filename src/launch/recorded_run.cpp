@@ -14,6 +14,7 @@
 
 #include "api/recording_format.hpp"
 #include "base/environment.hpp"
+#include "base/message.hpp"
 #include "launch/process_end_watch.hpp"
 #include "launch/process_stat.hpp"
 
@@ -82,8 +83,7 @@ result<void> prepare_recording(recording_options& options) {
   auto prepared = prepare_parts_folder(options.output);
   std::error_code error;
   if (prepared || fs::exists(parts_folder_of(options.output), error)) return prepared;
-  fmt::print(stderr, "zevent: nothing is recorded: {}; the program goes on\n",
-             prepared.error().message);
+  say("nothing is recorded: {}; the program goes on", prepared.error().message);
   options.output.clear();
   return {};
 }
@@ -141,11 +141,9 @@ bool wait_for_recording_processes(const std::string& parts_folder, process_end_w
     if (signal_relay::requests_to_end() != requests) return false;
     if (!told && std::chrono::steady_clock::now() - begin >= silence) {
       told = true;
-      fmt::print(stderr,
-                 "zevent: {} process{} of this recording still run{} (first: {}); interrupt to "
-                 "pack what is there\n",
-                 running.size(), running.size() == 1 ? "" : "es", running.size() == 1 ? "s" : "",
-                 running.front());
+      say("{} process{} of this recording still run{} (first: {}); interrupt to pack what is there",
+          running.size(), running.size() == 1 ? "" : "es", running.size() == 1 ? "s" : "",
+          running.front());
     }
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::milliseconds>(2 * pause, slowest_look);
@@ -169,6 +167,7 @@ result<program_end> run_recorded(const std::vector<std::string>& command, way_in
   if (end) {
     ends.note(*end);
     wait_for_recording_processes(folder, ends);
+    ends.finish();
   } else {
     fs::remove(folder, error);
   }

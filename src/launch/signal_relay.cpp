@@ -1,12 +1,10 @@
 #include "launch/signal_relay.hpp"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 
 #include "base/invariant.hpp"
+#include "base/message.hpp"
 
 namespace zevent::launch {
 namespace {
@@ -46,6 +44,10 @@ signal_relay::signal_relay() {
   struct sigaction as_usual {};
   as_usual.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &as_usual, &child_before_);
+  // Nobody may be left to read what is said at the end.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &pipe_before_);
 }
 
 signal_relay::~signal_relay() {
@@ -70,12 +72,13 @@ unsigned signal_relay::requests_to_end() {
 void signal_relay::restore() const {
   for (size_t i = 0; i < passed_on.size(); ++i) sigaction(passed_on[i], &before_[i], nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
 }
 
 bool second_request::came() {
   const unsigned since = signal_relay::requests_to_end() - before_;
   if (since == 1 && !hint_.empty()) {
-    fmt::print(stderr, "zevent: {}\n", hint_);
+    say("{}", hint_);
     hint_.clear();
   }
   return since > 1;

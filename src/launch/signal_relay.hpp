@@ -42,7 +42,8 @@ class signal_relay {
   static constexpr std::array passed_on = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
   std::array<struct sigaction, passed_on.size()> before_{};
-  struct sigaction child_before_ {};
+  struct sigaction child_before_ {
+  }, pipe_before_{};
 };
 
 // Tells when this process was asked to end for the second time since this was made. The first time

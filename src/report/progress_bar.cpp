@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/message.hpp"
 #include "base/terminal.hpp"
 
 namespace zevent::report {
@@ -36,12 +36,12 @@ void progress_bar::update(uint64_t done, uint64_t total) {
   next_draw_ = clock::now() + draw_every;
   drawn_ = true;
   const unsigned columns = terminal_width(stderr);
-  fmt::print(stderr, "\r{}", progress_line(what_, done, total, columns > 1 ? columns - 1 : 1));
+  say_as_it_is("\r" + progress_line(what_, done, total, columns > 1 ? columns - 1 : 1));
 }
 
 progress_bar::~progress_bar() {
   // Back to the start of the line, and erase it.
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_) say_as_it_is("\r\x1b[K");
 }
 
 }  // namespace zevent::report

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/terminal.hpp"
@@ -37,6 +38,17 @@ std::string wait_text(const trace::trace_file& trace, const model::append_waits&
   return {};
 }
 
+// Processes, in the order of their ends.
+std::vector<uint32_t> ended_by_signals(const trace::run_info& run) {
+  std::vector<uint32_t> ended;
+  for (uint32_t i = 0; i < run.processes.size(); ++i)
+    if (run.processes[i].end.kind == trace::end_kind::by_signal) ended.push_back(i);
+  std::stable_sort(ended.begin(), ended.end(), [&](uint32_t a, uint32_t b) {
+    return run.processes[a].end.at_ns < run.processes[b].end.at_ns;
+  });
+  return ended;
+}
+
 }  // namespace
 
 std::vector<trace::file_damage> show(const trace::trace_file& trace,
@@ -69,9 +81,7 @@ std::vector<trace::file_damage> show(const trace::trace_file& trace,
                paint(wait_text(trace, *waits, wait, by_command), colour::cyan, options.coloured));
   }
   if (!options.json && filter.is_empty()) {
-    const auto& processes = trace.run().processes;
-    for (uint32_t i = 0; i < processes.size(); ++i)
-      if (processes[i].end.kind == trace::end_kind::by_signal) out.line(text.end_line(i));
+    for (const uint32_t each : ended_by_signals(trace.run())) out.line(text.end_line(each));
   }
   out.flush();
   return {reader.damage().begin(), reader.damage().end()};

@@ -489,6 +489,25 @@ result<pack_report> pack_recording(const fs::path& folder, const fs::path& outpu
   return fail("cannot write {}: {}", output.string(), strerror(reason));
 }
 
+namespace {
+
+// Whether the folder has only parts, and only of processes that found no room for anything or died
+// before they had recorded anything.
+bool holds_nothing(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    recording::file_header header{};
+    std::ifstream(entry.path(), std::ios::binary)
+        .read(reinterpret_cast<char*>(&header), sizeof header);
+    const bool is_part = entry.path().extension() == recording::part_suffix &&
+                         (header.magic == recording::file_magic || header.magic == 0);
+    if (!is_part || header.schema != blob_hash{}) return false;
+  }
+  return !error;
+}
+
+}  // namespace
+
 result<pack_report> pack_finished_run(const fs::path& folder, const fs::path& output,
                                       bool keep_parts, const pack_options& options) {
   std::error_code error;
@@ -498,6 +517,10 @@ result<pack_report> pack_finished_run(const fs::path& folder, const fs::path& ou
         "nothing was recorded: the program called no Level Zero function, or may not be recorded");
   }
   auto report = pack_recording(folder, output, options);
+  if (!report && holds_nothing(folder)) {
+    fs::remove_all(folder, error);
+    return report;
+  }
   if (!report) return fail("{}; the recording is in {}", report.error().message, folder.string());
   if (report->damage.empty() && !keep_parts) fs::remove_all(folder, error);
   return report;

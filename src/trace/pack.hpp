@@ -51,7 +51,7 @@ result<pack_report> pack_recording(const std::filesystem::path& folder,
                                    const pack_options& options = {});
 
 // The same at the end of a run: the folder is removed, unless it was damaged or is to be kept. A
-// folder in which nothing was recorded is removed and a failure.
+// folder in which nothing was recorded is removed too, and a failure.
 result<pack_report> pack_finished_run(const std::filesystem::path& folder,
                                       const std::filesystem::path& output, bool keep_parts,
                                       const pack_options& options = {});

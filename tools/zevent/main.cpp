@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -164,9 +166,18 @@ result<std::vector<std::string>> program_of(const CLI::App& line) {
 
 }  // namespace zevent::tool
 
+// A file that gets the number of a standard stream that is closed would be written to by whoever
+// means the stream. The program that is run has them closed, as they were.
+static void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0)
+      open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 // What is said here is said without fmt, which throws where stderr cannot be written either.
 int main(int argument_count, char** arguments) {
   try {
+    occupy_closed_streams();
     const int status = zevent::tool::run_tool(argument_count, arguments);
     if (std::fflush(stdout) == 0) return status;
     if (errno == EPIPE) return 128 + SIGPIPE;

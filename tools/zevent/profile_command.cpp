@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/message.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
@@ -52,7 +53,7 @@ result<trace::pack_report> pack(const profile_options& options) {
 // Prints where the time went.
 result<void> report_on(const profile_options& options, const trace::pack_report& packed) {
   const std::string& output = options.recording.output;
-  for (const auto& damage : packed.damage) fmt::print(stderr, "zevent: profile: {}\n", damage);
+  for (const auto& damage : packed.damage) say("profile: {}", damage);
   const auto opened = trace::trace_file::open(output);
   if (!opened) return tl::unexpected(opened.error());
   // What is not kept is in no file from here on, whatever ends the printing.
@@ -60,11 +61,10 @@ result<void> report_on(const profile_options& options, const trace::pack_report&
   if (options.output.empty()) fs::remove_all(fs::path(output).parent_path(), error);
   print_summary(*opened, options);
   if (packed.lost_calls != 0)
-    fmt::print(stderr, "zevent: profile: {} calls were not recorded{}{}\n", packed.lost_calls,
-               packed.stop_reason.empty() ? "" : "; recording stopped: ", packed.stop_reason);
+    say("profile: {} calls were not recorded{}{}", packed.lost_calls,
+        packed.stop_reason.empty() ? "" : "; recording stopped: ", packed.stop_reason);
   if (packed.timed_commands == 0)
-    fmt::print(stderr,
-               "zevent: profile: no command ran on a device, or none that was to be timed\n");
+    say("profile: no command ran on a device, or none that was to be timed");
   return {};
 }
 
@@ -86,7 +86,7 @@ tl::expected<launch::program_end, int> run_profiled(profile_options& options,
   relay.reset();  // a request to end ends the printing, as ever
   const auto reported =
       packed ? report_on(options, *packed) : result<void>(tl::unexpected(packed.error()));
-  if (!reported) complain("profile", reported.error(), 1);
+  if (!reported) say("profile: {}", reported.error().message);
   return *end;
 }
 

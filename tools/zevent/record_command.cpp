@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/byte_size.hpp"
+#include "base/message.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
@@ -52,12 +53,12 @@ void pack(const record_options& options) {
     };
     return trace::pack_finished_run(folder, options.recording.output, options.keep_parts, how);
   }();
-  if (!report) return void(complain("record", report.error(), 1));
-  for (const auto& damage : report->damage) fmt::print(stderr, "zevent: record: {}\n", damage);
+  if (!report) return say("record: {}", report.error().message);
+  for (const auto& damage : report->damage) say("record: {}", damage);
   if (!options.quiet)
-    fmt::print(stderr, "zevent: {}, {}, {}, {}, {}: {}\n", counted(report->calls, "call"),
-               counted(report->threads, "thread"), counted(report->processes, "process"),
-               lost_text(*report), byte_size_text(report->size_bytes), options.output);
+    say("{}, {}, {}, {}, {}: {}", counted(report->calls, "call"),
+        counted(report->threads, "thread"), counted(report->processes, "process"),
+        lost_text(*report), byte_size_text(report->size_bytes), options.output);
 }
 
 int record(const CLI::App& line, record_options& options) {
@@ -69,6 +70,9 @@ int record(const CLI::App& line, record_options& options) {
   auto& recording = options.recording;
   if (options.output.empty())
     return complain("record", failure{"the trace has no name; give a file with -o"}, exit_usage);
+  if (options.output == "-")
+    return complain("record", failure{"a trace is not written to a pipe; give a file with -o"},
+                    exit_usage);
   std::error_code error;
   recording.output = fs::absolute(options.output, error).string();
   if (const auto place = may_be_replaced(options.output); !place)

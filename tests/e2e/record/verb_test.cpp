@@ -180,6 +180,32 @@ TEST_F(RecordVerb, WhereNothingCanBeWrittenTheProgramRunsAllTheSame) {
   EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
 }
 
+TEST_F(RecordVerb, WhereNobodyHearsWhatIsSaidTheStatusIsTheProgramsOwn) {
+  for (const std::string streams : {"2>&-", "<&- >&- 2>&-", "2>/dev/full", "2>&1 | true"}) {
+    write_script("unheard", "#!/bin/bash\nset -o pipefail\n" ZEVENT " record -o t.zev -- " PROGRAM
+                            " calls linger seven " +
+                                streams + "\n");
+    const auto end = started({folder_ + "/unheard"}, folder_).finish();
+    EXPECT_EQ(WEXITSTATUS(end.status), 7) << streams << ": " << end.error;
+    EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u) << streams;
+    std::filesystem::remove(trace_path());
+  }
+}
+
+TEST_F(RecordVerb, ClosedStreamsAreTheProgramsOwnToo) {
+  write_script("closed", "#!/bin/sh\n" ZEVENT
+                         " record -o t.zev -- sh -c 'for i in 0 1 2; do test -e "
+                         "/proc/self/fd/$i || n=$((n + 1)); done; exit $n' <&- >&- 2>&-\n");
+  EXPECT_EQ(WEXITSTATUS(started({folder_ + "/closed"}, folder_).finish().status), 3);
+}
+
+TEST_F(RecordVerb, ATraceIsNotWrittenToAPipe) {
+  const auto end = record({"-o", "-"}, {PROGRAM, "tell"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 2);
+  EXPECT_EQ(end.out, "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(RecordVerb, AtTheSizeThatIsAllowedRecordingStopsAndTheProgramGoesOn) {
   write_script("often", "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10; do " PROGRAM
                         " calls; done\n" PROGRAM " seven\n");

@@ -147,6 +147,33 @@ TEST_F(process_ends, of_others_are_noted_with_the_status_or_the_signal) {
   EXPECT_GT(crashed.realtime_ns, exited.realtime_ns);
 }
 
+TEST_F(process_ends, of_a_process_that_nobody_waited_for_is_noted_at_the_end) {
+  process_end_watch watch(folder_);
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    begin_part(folder_, 0);
+    char word = 0;
+    close(told[1]);
+    if (read(told[0], &word, 1) == 0) raise(SIGKILL);
+    _exit(98);
+  }
+  pollfd happens{watch.descriptor(), POLLIN, 0};
+  ASSERT_EQ(poll(&happens, 1, 10'000), 1);
+  watch.look();
+  close(told[0]);
+  close(told[1]);
+  siginfo_t about{};
+  waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT);
+  watch.look();
+  EXPECT_EQ(end_of(child).kind, end_kind::unknown);
+  watch.finish();
+  EXPECT_EQ(end_of(child).kind, end_kind::by_signal);
+  EXPECT_EQ(end_of(child).status, static_cast<uint32_t>(SIGKILL));
+  waitpid(child, nullptr, 0);
+}
+
 TEST(process_stat, a_process_lives_as_long_as_any_of_its_threads) {
   const auto own = read_process_stat(static_cast<uint32_t>(getpid()));
   ASSERT_TRUE(own);

@@ -73,6 +73,19 @@ TEST_F(show_story, ends_with_the_signal_that_ended_the_program) {
   EXPECT_EQ(lines_of(trace::packed({&story_.program})).size(), 13u);
 }
 
+TEST_F(show_story, ends_are_shown_in_their_order) {
+  trace::story other;
+  other.program.file.header().process_id = 200;
+  other.program.file.header().open_ticks = 1;
+  const uint64_t start = trace_.run().start_realtime_ns;
+  story_.program.file.header().end = {recording::end_kind::by_signal, 15, start + 9'000'000};
+  other.program.file.header().end = {recording::end_kind::by_signal, 11, start + 8'000'000};
+  const auto lines = lines_of(trace::packed({&story_.program, &other.program}));
+  ASSERT_EQ(lines.size(), 28u);
+  EXPECT_EQ(lines[26], "   P2     0.008000000            ended by SIGSEGV");
+  EXPECT_EQ(lines[27], "   P1     0.009000000            ended by SIGTERM");
+}
+
 // A program that asks for the log of a build; the recorder keeps long ones as blobs.
 class build_log_story {
  public:

@@ -251,6 +251,35 @@ TEST(pack, a_process_that_became_another_program_ended_as_the_last_one) {
       << "the number of a process was given out again";
 }
 
+TEST(pack, parts_of_processes_that_found_no_room_at_all_are_not_kept) {
+  const temporary_folder folder;
+  const auto parts = folder / "t.zev.parts";
+  std::filesystem::create_directory(parts);
+  recording_builder without_room;
+  without_room.header().state = recording::part_state::stopped;
+  std::strcpy(without_room.header().stop_reason, "the disk is almost full");
+  without_room.header().lost_calls = 5;
+  const auto bytes = without_room.bytes();
+  const auto write_part = [&](const char* name, const auto& content) {
+    std::ofstream(parts / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(content.data()),
+               static_cast<std::streamsize>(content.size()));
+  };
+  write_part("here-100-0.part", bytes);
+  write_part("here-101-0.part", std::string(4096, '\0'));
+  const auto report = pack_finished_run(parts, folder / "t.zev", true, {});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find("the disk is almost full"), std::string::npos);
+  EXPECT_EQ(report.error().message.find("the recording is in"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+
+  std::filesystem::create_directory(parts);
+  write_part("here-100-0.part", bytes);
+  write_part("here-102-0.part", std::string(5000, 'x'));
+  EXPECT_FALSE(pack_finished_run(parts, folder / "t.zev", false, {}));
+  EXPECT_TRUE(std::filesystem::exists(parts / "here-102-0.part")) << "which is not understood";
+}
+
 TEST(pack, what_is_cancelled_leaves_the_parts_and_nothing_else) {
   const temporary_folder folder;
   const auto parts = folder / "t.zev.parts";
