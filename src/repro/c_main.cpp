@@ -39,7 +39,7 @@ static void on_signal(int number) {
 }
 
 static void watch_for_signals(void) {
-  static const int signals[] = {SIGALRM, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+  static const int signals[] = {SIGALRM, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
   struct sigaction action;
   size_t i;
   memset(&action, 0, sizeof(action));

@@ -184,6 +184,7 @@ TEST_F(CProgram, PassesAWildHandleWhereTheProgramEndedInTheCall) {
   app.hang("zeEventQueryStatus", 1000, stranger);
   const auto written = write("crash");
   EXPECT_HAS(written, "HANGS(0, zeEventQueryStatus((ze_event_handle_t)0xbad));");
+  EXPECT_HAS(written, "SIGSEGV, SIGSYS, SIGTRAP};");
   expect_compiles(written);
 }
 
