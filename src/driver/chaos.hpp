@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "driver/completion_order.hpp"
-
 namespace zevent::driver {
 
 // Chaos (ZEVENT_CHAOS=SEED): wherever the specification leaves the order of execution or completion
@@ -14,6 +12,10 @@ namespace zevent::driver {
 // that makes the same calls meets the same choices again.
 bool has_chaos();
 
+// Every twentieth seed is for programs that count on a device that takes its time: there, what can
+// be done is done at once. Under all others nothing is done before it must be (chaos_completion).
+bool has_hasty_chaos();
+
 enum class chaos_purpose : uint64_t {
   window,
   next_completion,
@@ -22,6 +24,7 @@ enum class chaos_purpose : uint64_t {
   delay_of_end,
   delay_of_append,
   head_start,
+  pile,
 };
 
 // A number below `bound` for this occasion.
@@ -30,29 +33,5 @@ uint64_t chaos_choice(chaos_purpose purpose, uint64_t stream, uint64_t number, u
 // Sleeps for a time of the seed's choosing up to `most_us`, on one occasion in `one_in`.
 void chaos_delay(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64_t one_in,
                  uint64_t most_us);
-
-class chaos_completion final : public completion_order {
- public:
-  explicit chaos_completion(uint64_t stream);
-
-  bool starts_another(size_t in_flight) override { return in_flight < window_; }
-  size_t completes_next(size_t in_flight) override;
-  uint64_t lingers_ns() override;
-  uint64_t head_start_ns() override;
-
- private:
-  const uint64_t stream_;
-  const size_t window_;
-  uint64_t completions_ = 0;
-};
-
-// Host threads that sleep until the device is done: a stream that holds commands back lets them go.
-void count_waiting_host(int change);
-bool has_waiting_host();
-// How many such threads have gone on so far.
-uint64_t ended_host_waits();
-// Signals that rang at a sleeping thread, so far.
-void count_host_wake_up();
-uint64_t host_wake_ups();
 
 }  // namespace zevent::driver

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -7,17 +8,21 @@ namespace zevent::driver {
 
 // Chooses where the specification leaves the order open: commands of a list that is not in-order
 // are started in the order of their appends, but complete in any order. A stream keeps commands
-// that it has started and not completed; this decides how many, and which is next.
+// that it has started and not completed; this decides how many, which is next, and when.
 class completion_order {
  public:
   // May a further command be started while `in_flight` are?
   virtual bool starts_another(size_t in_flight) = 0;
   // Which of the `in_flight` commands, oldest first, completes next?
   virtual size_t completes_next(size_t in_flight) = 0;
-  // How long to wait for further commands before one is completed.
-  virtual uint64_t lingers_ns() = 0;
-  // How long to wait after an event was signalled while older commands are still in flight.
-  virtual uint64_t head_start_ns() = 0;
+
+  // The stream goes on after a pause: it was idle, or its next command waited for something.
+  virtual void begin() {}
+  // Returns when one more command is to be executed. All up to number `complete` are; `submitted`
+  // counts on meanwhile.
+  virtual void hold_back(const std::atomic<uint64_t>& submitted, uint64_t complete) = 0;
+  // A command has been executed and its signal is about to be seen.
+  virtual void before_signal() {}
 
   virtual ~completion_order() = default;
 };
@@ -27,8 +32,7 @@ class sequential_completion final : public completion_order {
  public:
   bool starts_another(size_t in_flight) override { return in_flight == 0; }
   size_t completes_next(size_t) override { return 0; }
-  uint64_t lingers_ns() override { return 0; }
-  uint64_t head_start_ns() override { return 0; }
+  void hold_back(const std::atomic<uint64_t>&, uint64_t) override {}
 };
 
 }  // namespace zevent::driver

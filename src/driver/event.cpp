@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/host_demand.hpp"
 #include "driver/made_with_driver.hpp"
 #include "driver/stream.hpp"
 #include "driver/sync_heap.hpp"
@@ -102,7 +104,7 @@ event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
     return;
   }
   slot_ = &pool.slot(index);
-  if (!queries_misbehave_) queried_ = &slot_->cell.value;
+  if (!queries_misbehave_ && !has_chaos()) queried_ = &slot_->cell.value;
   times_ = &slot_->times;
   // The state of an event of another process's pool is that process's.
   if (!pool.is_imported()) slot_->cell.value.store(0, std::memory_order_release);
@@ -210,6 +212,12 @@ command_wait event::bind_wait() {
 }
 
 ze_result_t event::query_slowly() const noexcept {
+  const ze_result_t now = status();
+  if (has_chaos()) host_demand::instance().note_question(now == ZE_RESULT_NOT_READY);
+  return now;
+}
+
+ze_result_t event::status() const noexcept {
   if (queries_misbehave_) {
     suffer_query_faults();
     if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
@@ -246,7 +254,11 @@ ze_result_t event::query_counter() const noexcept {
 
 ze_result_t event::host_synchronize(uint64_t timeout_ns) {
   if (counter_based_ && !has_host_address()) return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-  if (const ze_result_t now = query(); now != ZE_RESULT_NOT_READY || timeout_ns == 0) return now;
+  if (timeout_ns == 0) return query();
+  if (const ze_result_t now = status(); now != ZE_RESULT_NOT_READY) {
+    if (has_chaos()) host_demand::instance().note_call();
+    return now;
+  }
   const ref<event> alive(this);
   command_wait wait = bind_wait();
   if (waits_for_host_memory()) wait.point = host_memory_point();
@@ -275,12 +287,14 @@ ze_result_t event::host_signal() noexcept {
     const uint64_t now_ns = device_clock::host_now_ns();
     set_timestamps(now_ns, now_ns);
   }
+  if (has_chaos()) host_demand::instance().note_call();
   slot_->cell.raise(1, pool_->wake_scope());
   return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t event::host_reset() noexcept {
   if (counter_based_) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  if (has_chaos()) host_demand::instance().note_call();
   reset();
   return ZE_RESULT_SUCCESS;
 }

@@ -121,6 +121,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   uint64_t shared_number() const noexcept;  // the signal that a shared event stands for
   event(context& owner, const counter_event_desc& desc);
   ze_result_t query_slowly() const noexcept;
+  ze_result_t status() const noexcept;
   ze_result_t query_counter() const noexcept;
   void suffer_query_faults() const;
   bool waits_for_host_memory() const;

@@ -1,6 +1,8 @@
 #include "driver/fence.hpp"
 
+#include "driver/chaos.hpp"
 #include "driver/command_queue.hpp"
+#include "driver/host_demand.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
@@ -11,7 +13,9 @@ fence::fence(command_queue& queue, context& owner, bool signalled)
 }
 
 ze_result_t fence::query() const noexcept {
-  if (cell_.value.load(std::memory_order_acquire) != 0) return ZE_RESULT_SUCCESS;
+  const bool complete = cell_.value.load(std::memory_order_acquire) != 0;
+  if (has_chaos()) host_demand::instance().note_question(!complete);
+  if (complete) return ZE_RESULT_SUCCESS;
   return context_->is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
 }
 

@@ -16,6 +16,7 @@
 #include "driver/event_slot.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/host_demand.hpp"
 #include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
@@ -216,6 +217,7 @@ ze_result_t ipc_export::make_handle(const shared_heap::location& memory, const i
   if (const ze_result_t result = open_descriptor(memory); result != ZE_RESULT_SUCCESS) {
     return result;
   }
+  host_demand::instance().note_unseen_waiters();
   ++handles_;
   object_ = object;
   if (object.lost != nullptr) {
@@ -278,6 +280,7 @@ ze_result_t ipc_import::open(ipc_handle& handle, ipc_kind kind, std::unique_ptr<
   const int memory = owner_died ? -1 : find_memory(handle);
   if (memory < 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 
+  host_demand::instance().note_unseen_waiters();
   std::unique_ptr<ipc_import> opened(new ipc_import);
   opened->lead_ = handle.offset % page_bytes;
   opened->mapping_bytes_ = opened->lead_ + handle.bytes;

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "driver/chaos.hpp"
+#include "driver/chaos_completion.hpp"
 #include "driver/engine.hpp"
 #include "driver/event.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/host_demand.hpp"
 #include "driver/ipc.hpp"
 #include "driver/made_with_driver.hpp"
 #include "driver/recording.hpp"
@@ -47,11 +49,6 @@ class context_loss final : public abandonment {
  private:
   const context& watched_;
 };
-
-// How often a stream that holds commands back looks for a reason to let them go.
-constexpr useconds_t linger_step_us = 20;
-// How long a woken thread may take to go on before it is no longer waited for.
-constexpr uint64_t longest_awakening_ns = 5'000'000;
 
 uint64_t next_stream_index() {
   static std::atomic<uint64_t> next{0};  // relaxed: only counted
@@ -139,6 +136,7 @@ void stream::start_anew_after_fork() {
 
 uint64_t stream::submit(std::unique_ptr<command> work) {
   start_anew_after_fork();
+  if (has_chaos()) host_demand::instance().note_submission();  // before the stream can hold it back
   uint64_t number = 0;
   bool was_idle = false;
   {
@@ -155,7 +153,7 @@ uint64_t stream::submit(std::unique_ptr<command> work) {
     add_reference();  // dropped by run() when the stream is idle again
     engine::instance().make_ready(*this);
   }
-  chaos_delay(chaos_purpose::delay_of_append, index_, number, 4, 100);
+  if (has_hasty_chaos()) chaos_delay(chaos_purpose::delay_of_append, index_, number, 4, 100);
   return number;
 }
 
@@ -201,19 +199,20 @@ void stream::leave_order() {
 }
 
 void stream::run() {
-  wait_for_more(true);
+  order_->begin();
+  may_execute_ = false;
   while (fetch()) {
     if (abandoned_.load(std::memory_order_acquire) || context_->is_lost()) {
       drop_everything();
       continue;
     }
+    if (!may_execute_) hold_back();
     const blocked_on next = next_obstacle();
     const bool may_start = !pending_.is_empty() && next.what == obstacle::none;
     if (may_start && order_->starts_another(in_flight_.size())) {
       start_next();
     } else if (!in_flight_.empty()) {
-      const bool may_be_overtaken = !in_order_ && pending_.is_empty();
-      if (!may_be_overtaken || !wait_for_more(false)) complete_one();
+      complete_one();
     } else if (may_start) {
       start_next();
     } else {
@@ -300,39 +299,14 @@ void stream::start_next() {
   }
 }
 
-// Under chaos a stream starts late, and holds back what it has started so that later commands can
-// overtake it: until nothing more comes for a while, or somebody waits for the device.
-bool stream::wait_for_more(bool whatever_comes) {
-  const uint64_t longest_ns = order_->lingers_ns();
-  if (longest_ns == 0) return false;
-  for (uint64_t waited_ns = 0; waited_ns < longest_ns && !has_waiting_host();
-       waited_ns += uint64_t{linger_step_us} * 1000) {
-    if (!whatever_comes && has_more()) return true;
-    usleep(linger_step_us);
-  }
-  return has_more();
-}
-
-bool stream::has_more() {
-  const std::lock_guard lock(mutex_);
-  return !inbox_.is_empty();
-}
-
-// Whoever is woken by an event before all is done gets the time to see what is missing, counted
-// from when they are awake, which on a busy machine may be late.
-void stream::give_head_start(bool somebody_waited, bool somebody_woken,
-                             uint64_t ended_waits_before) {
-  const uint64_t head_start_ns = order_->head_start_ns();
-  if (head_start_ns == 0) return;
-  bool more_to_do = !in_flight_.empty();
-  if (somebody_waited && !more_to_do) more_to_do = !pending_.is_empty() || has_more();
-  if (!more_to_do) return;
-  for (uint64_t waited_ns = 0; somebody_woken && ended_host_waits() == ended_waits_before &&
-                               waited_ns < longest_awakening_ns;
-       waited_ns += uint64_t{linger_step_us} * 1000) {
-    usleep(linger_step_us);
-  }
-  sleep_ns(head_start_ns);
+// What comes meanwhile may overtake what has been started. Nobody has to let a stream pass that is
+// held back.
+void stream::hold_back() {
+  engine::instance().count_running(*this, -1);
+  order_->hold_back(submitted_, progress_->cell.value.load(std::memory_order_relaxed));
+  engine::instance().count_running(*this, 1);
+  may_execute_ = true;
+  fetch();
 }
 
 void stream::complete_one() {
@@ -354,6 +328,7 @@ void stream::execute(const started_command& started) {
     return;
   }
   const uint64_t execution = executions_++;
+  may_execute_ = false;
   chaos_delay(chaos_purpose::delay_of_start, index_, execution, 8, 100);
   event* signalled = started.links->signal.target.get();
   const bool timed = signalled != nullptr && signalled->has_timestamps();
@@ -378,11 +353,8 @@ void stream::execute(const started_command& started) {
     return;
   }
   chaos_delay(chaos_purpose::delay_of_signal, index_, execution, 4, 100);
-  const bool somebody_waits = has_waiting_host();
-  const uint64_t ended_waits = ended_host_waits();
-  const uint64_t wake_ups = host_wake_ups();
+  order_->before_signal();
   signal(started);
-  give_head_start(somebody_waits, host_wake_ups() != wake_ups, ended_waits);
 }
 
 void stream::signal(const started_command& started) {

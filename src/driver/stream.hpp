@@ -89,9 +89,7 @@ class stream {
   void complete_at(size_t position);
   void enter_order(const submission_order::turn& first);
   void leave_order();
-  bool wait_for_more(bool whatever_comes);
-  bool has_more();
-  void give_head_start(bool somebody_waited, bool somebody_woken, uint64_t ended_waits_before);
+  void hold_back();
   void execute(const started_command& started);
   void signal(const started_command& started);
   void retire(std::unique_ptr<command> alone, batch* group);
@@ -109,6 +107,7 @@ class stream {
   std::atomic<bool> abandoned_{false};
   bool completions_lost_ = false;  // by a fault: nothing is signalled any more
   uint64_t executions_ = 0;        // so far; chaos chooses by it
+  bool may_execute_ = false;       // the next command, as far as order_ is concerned
 
   std::mutex mutex_;  // guards inbox_, is_idle_ and the order of numbers
   command_fifo inbox_;

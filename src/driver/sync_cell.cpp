@@ -3,9 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
+#include "driver/host_demand.hpp"
 #include "driver/parking_lot.hpp"
 
 namespace zevent::driver {
@@ -50,42 +52,11 @@ void sleep_on_memory(const wait_point& point, uint64_t at_most_ns) {
   futex_wait(memory_changes, sequence, futex_scope::process, at_most_ns);
 }
 
-// Counts a thread that sleeps for the device.
-class waiting_host {
- public:
-  waiting_host() { count_waiting_host(1); }
-  ~waiting_host() { count_waiting_host(-1); }
-  waiting_host(const waiting_host&) = delete;
-  waiting_host& operator=(const waiting_host&) = delete;
-};
-
-}  // namespace
-
-void sync_cell::wake(futex_scope scope) {
-  const uint32_t told = waiters.fetch_and(~host_waits, std::memory_order_seq_cst);
-  if ((told & host_waits) != 0) {
-    if (has_chaos()) count_host_wake_up();
-    sequence.fetch_add(1, std::memory_order_seq_cst);
-    futex_wake(sequence, scope);
-  }
-  if ((told & stream_waits) != 0) parking_lot::instance().unpark(*this);
-}
-
-void announce_memory_change() {
-  memory_changes.fetch_add(1, std::memory_order_seq_cst);
-  futex_wake(memory_changes, futex_scope::process);
-}
-
-void sleep_until_memory_changes(uint64_t at_most_ns) {
-  futex_wait(memory_changes, memory_changes.load(std::memory_order_seq_cst), futex_scope::process,
-             at_most_ns);
-}
-
-host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandonment& check) {
+host_wait_result wait_until_reached(const wait_point& point, uint64_t timeout_ns,
+                                    abandonment& check) {
   if (point.is_reached()) return host_wait_result::reached;
   if (timeout_ns == 0) return host_wait_result::timed_out;
 
-  const waiting_host counted;
   const uint64_t start_ns = device_clock::host_now_ns();
   const uint64_t deadline_ns =
       timeout_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + timeout_ns;
@@ -117,6 +88,45 @@ host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandon
     now_ns = device_clock::host_now_ns();
   }
   return host_wait_result::reached;
+}
+
+}  // namespace
+
+void sync_cell::wake(futex_scope scope) {
+  const uint32_t told = waiters.fetch_and(~host_waits, std::memory_order_seq_cst);
+  if ((told & host_waits) != 0) {
+    sequence.fetch_add(1, std::memory_order_seq_cst);
+    futex_wake(sequence, scope);
+  }
+  if ((told & stream_waits) != 0) parking_lot::instance().unpark(*this);
+}
+
+void announce_memory_change() {
+  memory_changes.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(memory_changes, futex_scope::process);
+}
+
+void sleep_until_memory_changes(uint64_t at_most_ns) {
+  futex_wait(memory_changes, memory_changes.load(std::memory_order_seq_cst), futex_scope::process,
+             at_most_ns);
+}
+
+host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandonment& check) {
+  if (!has_chaos()) return wait_until_reached(point, timeout_ns, check);
+  host_demand& demand = host_demand::instance();
+  host_wait_result result = host_wait_result::timed_out;
+  {
+    std::optional<host_demand::wait> wanted;
+    if (timeout_ns > 0 && !point.is_reached()) {
+      wanted.emplace(point);
+    } else {
+      demand.note_call();
+    }
+    result = wait_until_reached(point, timeout_ns, check);
+  }
+  // Who waits for short times again and again may never be met waiting.
+  if (result == host_wait_result::timed_out) demand.note_question(true);
+  return result;
 }
 
 }  // namespace zevent::driver

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "unit/chaos/configured_driver.hpp"
@@ -11,6 +15,22 @@ namespace zevent::driver::test {
 namespace {
 
 constexpr size_t chunks = 16;
+
+// What a slow machine takes for a call.
+void take_long() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+}
+
+// What a thread takes that has something to do before it looks, in time of a processor.
+void work_for_a_moment() {
+  const auto used_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+  };
+  for (const auto start_ns = used_ns(); used_ns() - start_ns < 300'000;) {
+  }
+}
 
 class chaos : public configured_driver, public ::testing::WithParamInterface<int> {
  protected:
@@ -30,6 +50,26 @@ class chaos : public configured_driver, public ::testing::WithParamInterface<int
   void append_chunks(ze_command_list_handle_t list, ze_event_handle_t signal_of_last) {
     for (size_t i = 0; i < chunks; ++i) {
       ze_event_handle_t signal = i + 1 == chunks ? signal_of_last : nullptr;
+      ASSERT_EQ(copy(list, &target_[i], &source_[i], signal), ZE_RESULT_SUCCESS);
+    }
+  }
+
+  // Whether the last chunk arrives while the program makes so many other calls, and waits
+  // for nothing.
+  bool arrives_unasked(int most_calls) {
+    ze_event_handle_t unused = regular_event();
+    const std::atomic_ref<uint32_t> last(target_[chunks - 1]);
+    for (int calls = 0; calls < most_calls && last.load() == 0; ++calls) {
+      EXPECT_EQ(zeEventHostReset(unused), ZE_RESULT_SUCCESS);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return last.load() != 0;
+  }
+
+  // The second chunk signals, and the others come after it.
+  void append_with_early_signal(ze_command_list_handle_t list, ze_event_handle_t done) {
+    for (size_t i = 0; i < chunks; ++i) {
+      ze_event_handle_t signal = i == 1 ? done : nullptr;
       ASSERT_EQ(copy(list, &target_[i], &source_[i], signal), ZE_RESULT_SUCCESS);
     }
   }
@@ -107,7 +147,149 @@ TEST_P(chaos, timestamps_of_an_in_order_list_follow_one_another) {
   }
 }
 
+// Slow machines: however long the program takes for its calls, it does not come too late to see
+// that it is wrong.
+
+TEST_P(chaos, what_follows_an_early_signal_is_not_there_when_the_host_looks) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t list = in_order_list();
+  for (size_t i = 0; i < chunks / 4; ++i) {
+    ze_event_handle_t signal = i == 0 ? nullptr : done;
+    ASSERT_EQ(copy(list, &target_[i], &source_[i], signal), ZE_RESULT_SUCCESS);
+    take_long();
+  }
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  take_long();
+  EXPECT_EQ(arrived(), 2u);
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(arrived(), chunks / 4);
+}
+
+TEST_P(chaos, what_follows_an_early_signal_is_not_there_when_a_query_finds_the_event_complete) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t list = in_order_list();
+  append_with_early_signal(list, done);
+  while (zeEventQueryStatus(done) == ZE_RESULT_NOT_READY) std::this_thread::yield();
+  take_long();
+  EXPECT_LT(arrived(), chunks);
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_P(chaos, what_follows_an_early_signal_is_not_there_although_another_thread_waits) {
+  ze_event_handle_t done = regular_event();
+  ze_event_handle_t gate = regular_event();
+  std::atomic<bool> goes_to_wait = false;
+  std::thread other([&] {
+    goes_to_wait = true;
+    EXPECT_EQ(zeEventHostSynchronize(gate, forever), ZE_RESULT_SUCCESS);
+  });
+  while (!goes_to_wait) std::this_thread::yield();
+  take_long();
+  ze_command_list_handle_t list = in_order_list();
+  ze_event_handle_t begin = gate_on(list);
+  append_with_early_signal(list, done);
+  ASSERT_EQ(zeEventHostSignal(begin), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  work_for_a_moment();
+  EXPECT_LT(arrived(), chunks);
+  ASSERT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
+  other.join();
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_P(chaos, waiter_that_is_appended_before_a_reset_looks_after_it) {
+  ze_event_handle_t ready = regular_event();
+  ASSERT_EQ(zeEventHostSignal(ready), ZE_RESULT_SUCCESS);
+  ze_command_list_handle_t list = immediate_list();
+  ASSERT_EQ(copy(list, &target_[0], &source_[0], nullptr, {ready}), ZE_RESULT_SUCCESS);
+  take_long();
+  ASSERT_EQ(zeEventHostReset(ready), ZE_RESULT_SUCCESS);
+  constexpr uint64_t long_enough_ns = 50'000'000;
+  EXPECT_EQ(zeCommandListHostSynchronize(list, long_enough_ns), ZE_RESULT_NOT_READY);
+  ASSERT_EQ(zeEventHostSignal(ready), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(arrived(), 1u);
+}
+
+TEST_P(chaos, early_command_is_overtaken_by_one_that_is_appended_much_later) {
+  ze_command_list_handle_t list = immediate_list();
+  ASSERT_EQ(copy(list, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
+  take_long();
+  ASSERT_EQ(copy(list, &target_[1], &target_[0], nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(target_[0], source_[0]);
+  EXPECT_EQ(target_[1], 0u) << "it has taken what the first one has written";
+}
+
+// Programs that are right and never sleep in the driver come to their end.
+
+TEST_P(chaos, program_that_asks_again_and_again_gets_there) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t list = in_order_list();
+  append_chunks(list, done);
+  while (zeEventQueryStatus(done) == ZE_RESULT_NOT_READY) std::this_thread::yield();
+  EXPECT_EQ(arrived(), chunks);
+  append_chunks(list, nullptr);
+  while (zeCommandListHostSynchronize(list, 0) == ZE_RESULT_NOT_READY) std::this_thread::yield();
+}
+
+TEST_P(chaos, program_that_waits_for_very_short_times_gets_there) {
+  ze_event_handle_t done = regular_event();
+  append_chunks(in_order_list(), done);
+  while (zeEventHostSynchronize(done, 1) == ZE_RESULT_NOT_READY) {
+  }
+  EXPECT_EQ(arrived(), chunks);
+}
+
+TEST_P(chaos, program_that_asks_a_fence_gets_there) {
+  ze_command_list_handle_t list = regular_list();
+  append_chunks(list, nullptr);
+  ASSERT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
+  ze_command_queue_handle_t on = queue();
+  const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  ze_fence_handle_t fence = nullptr;
+  ASSERT_EQ(zeFenceCreate(on, &desc, &fence), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandQueueExecuteCommandLists(on, 1, &list, fence), ZE_RESULT_SUCCESS);
+  while (zeFenceQueryStatus(fence) == ZE_RESULT_NOT_READY) std::this_thread::yield();
+  EXPECT_EQ(arrived(), chunks);
+  ASSERT_EQ(zeFenceDestroy(fence), ZE_RESULT_SUCCESS);
+}
+
+TEST_P(chaos, program_that_looks_at_memory_only_gets_there) {
+  ze_command_list_handle_t list = in_order_list();
+  append_chunks(list, nullptr);
+  const std::atomic_ref<uint32_t> last(target_[chunks - 1]);
+  while (last.load() == 0) std::this_thread::yield();
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_P(chaos, commands_pile_up_only_so_far) {
+  ze_command_list_handle_t list = in_order_list();
+  for (size_t i = 0; i < 100; ++i) append_chunks(list, nullptr);
+  EXPECT_TRUE(arrives_unasked(300)) << "only a safety net has caught it";
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+TEST_P(chaos, what_nobody_waits_for_is_not_done) {
+  ze_command_list_handle_t list = in_order_list();
+  append_chunks(list, nullptr);
+  EXPECT_FALSE(arrives_unasked(10));
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
 INSTANTIATE_TEST_SUITE_P(seeds, chaos, ::testing::Range(1, 11));
+
+// Every twentieth seed.
+using hasty_chaos = chaos;
+
+TEST_P(hasty_chaos, what_can_be_done_is_done_at_once) {
+  ze_command_list_handle_t list = in_order_list();
+  append_chunks(list, nullptr);
+  EXPECT_TRUE(arrives_unasked(300));
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, hasty_chaos, ::testing::Values(20, 40));
 
 }  // namespace
 }  // namespace zevent::driver::test

@@ -1,0 +1,130 @@
+#include "driver/host_demand.hpp"
+
+#include <unistd.h>
+
+#include "driver/made_with_driver.hpp"
+
+namespace zevent::driver {
+namespace {
+
+// The system is asked once for the number of a thread, and never by queries, which make no system
+// calls: a thread that has done nothing else is number 0.
+struct thread_number {
+  pid_t thread = 0;
+  uint32_t generation = 0;  // of the process, see fork_safety.hpp
+};
+constinit thread_local thread_number known;
+
+pid_t known_thread() {
+  return known.generation == fork_generation() ? known.thread : 0;
+}
+
+pid_t this_thread() {
+  if (known_thread() == 0) known = {gettid(), fork_generation()};
+  return known.thread;
+}
+
+}  // namespace
+
+host_demand& host_demand::instance() {
+  static auto* only = new host_demand;
+  return *only;
+}
+
+const made_with_driver only_demand([] { host_demand::instance(); });
+
+host_demand::host_demand() {
+  run_in_child_of_fork([] { instance().forget_after_fork(); });
+}
+
+// The threads that waited are not in the child.
+void host_demand::forget_after_fork() {
+  first_ = nullptr;
+  sleepers_ = 0;
+}
+
+std::atomic<uint32_t>& host_demand::calls_of(pid_t thread) {
+  return calls_of_threads_[static_cast<size_t>(thread) % calls_of_threads_.size()];
+}
+
+bool host_demand::is_back(const waiter& who) const {
+  const auto& calls = calls_of_threads_[static_cast<size_t>(who.thread) % calls_of_threads_.size()];
+  return calls.load(std::memory_order_relaxed) != who.calls;
+}
+
+void host_demand::note_presence(pid_t thread) {
+  last_caller_.store(thread, std::memory_order_relaxed);
+  calls_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void host_demand::note_call() {
+  const pid_t self = known_thread();
+  calls_of(self).fetch_add(1, std::memory_order_relaxed);
+  note_presence(self);
+}
+
+void host_demand::note_submission() {
+  this_thread();
+  note_call();
+}
+
+void host_demand::note_question(bool in_vain) {
+  note_call();
+  if (!in_vain) return;
+  vain_questions_.fetch_add(1, std::memory_order_relaxed);
+  announce_change();
+}
+
+host_demand::wait::wait(const wait_point& point) : point_(point), who_{this_thread(), 0, 0} {
+  host_demand& demand = instance();
+  demand.note_call();  // the thread is known by now
+  who_.calls = demand.calls_of(who_.thread).load(std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(demand.mutex_);
+    who_.number = ++demand.waits_;
+    after_ = demand.first_;
+    if (after_ != nullptr) after_->before_ = this;
+    demand.first_ = this;
+  }
+  demand.announce_change();
+}
+
+host_demand::wait::~wait() {
+  host_demand& demand = instance();
+  {
+    const std::lock_guard lock(demand.mutex_);
+    if (after_ != nullptr) after_->before_ = before_;
+    (before_ != nullptr ? before_->after_ : demand.first_) = after_;
+  }
+  demand.note_presence(who_.thread);
+}
+
+bool host_demand::is_waited_for() {
+  const std::lock_guard lock(mutex_);
+  for (const wait* each = first_; each != nullptr; each = each->after_) {
+    if (!each->point_.is_reached()) return true;
+  }
+  return false;
+}
+
+std::vector<host_demand::waiter> host_demand::waiters() {
+  const std::lock_guard lock(mutex_);
+  std::vector<waiter> result;
+  for (const wait* each = first_; each != nullptr; each = each->after_) {
+    if (!each->point_.is_reached()) result.push_back(each->who_);
+  }
+  return result;
+}
+
+void host_demand::announce_change() {
+  changes_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(changes_, futex_scope::process);
+}
+
+void host_demand::sleep(uint32_t changes, uint64_t at_most_ns) {
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wait(changes_, changes, futex_scope::process, at_most_ns);
+  sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+}  // namespace zevent::driver
