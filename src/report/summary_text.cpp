@@ -195,12 +195,14 @@ class summary_printer {
       calls += row.calls;
       in_calls_ns += row.in_calls_ns;
     }
+    // What went wrong stands where a narrow terminal does not cut it off.
+    const auto end =
+        process.end.is_uneventful() ? std::string() : fmt::format(", {}", to_text(process.end));
     auto text =
-        fmt::format("P{} {} on {}: {}, {} in them", index + 1, process.process_id, process.host,
-                    counted(calls, "call", "calls"), duration_text(in_calls_ns));
+        fmt::format("P{} {} on {}{}: {}, {} in them", index + 1, process.process_id, process.host,
+                    end, counted(calls, "call", "calls"), duration_text(in_calls_ns));
     if (const auto rank = process.fact("mpi rank"); !rank.empty())
       text += fmt::format(", MPI rank {}", rank);
-    if (!process.end.is_uneventful()) text += fmt::format(", {}", to_text(process.end));
     if (const auto program = process.fact("executable"); !program.empty())
       text += fmt::format(", {}", program);
     if (process.lost_calls != 0) text += fmt::format(", {} lost", process.lost_calls);

@@ -511,6 +511,8 @@ bool holds_nothing(const fs::path& folder) {
 result<pack_report> pack_finished_run(const fs::path& folder, const fs::path& output,
                                       bool keep_parts, const pack_options& options) {
   std::error_code error;
+  if (!fs::exists(folder, error))
+    return fail("the recording is gone: there is no {}", folder.string());
   if (fs::is_empty(folder, error)) {
     fs::remove(folder, error);
     return fail(

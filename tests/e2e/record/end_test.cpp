@@ -51,7 +51,7 @@ TEST_F(RecordedEnd, ACrashInAWaitIsACrashAndNoHang) {
   const auto shown = zevent({"show", "t.zev"}).out;
   EXPECT_NE(shown.find("(did not return)\n"), std::string::npos) << shown;
   EXPECT_TRUE(shown.ends_with("  ended by SIGSEGV\n")) << shown;
-  EXPECT_NE(zevent({"summary", "t.zev"}).out.find(", ended by SIGSEGV, "), std::string::npos);
+  EXPECT_NE(zevent({"summary", "t.zev"}).out.find(", ended by SIGSEGV: "), std::string::npos);
   EXPECT_NE(zevent({"check", "t.zev"}).out.find(" was ended by SIGSEGV"), std::string::npos);
 }
 

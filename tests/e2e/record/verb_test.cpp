@@ -199,6 +199,13 @@ TEST_F(RecordVerb, ClosedStreamsAreTheProgramsOwnToo) {
   EXPECT_EQ(WEXITSTATUS(started({folder_ + "/closed"}, folder_).finish().status), 3);
 }
 
+TEST_F(RecordVerb, ARecordingThatSomebodyRemovedIsSaidToBeGone) {
+  const auto end = record({"/bin/sh", "-c", PROGRAM " calls; rm -r t.zev.parts; exit 3"});
+  EXPECT_EQ(WEXITSTATUS(end.status), 3);
+  EXPECT_NE(end.error.find("the recording is gone"), std::string::npos) << end.error;
+  EXPECT_EQ(end.error.find("the recording is in"), std::string::npos) << end.error;
+}
+
 TEST_F(RecordVerb, ATraceIsNotWrittenToAPipe) {
   const auto end = record({"-o", "-"}, {PROGRAM, "tell"});
   EXPECT_EQ(WEXITSTATUS(end.status), 2);

@@ -119,9 +119,10 @@ TEST_F(summary_of_story, says_how_a_process_ended) {
   story_.program.file.header().end = {recording::end_kind::by_signal, 11, 0};
   const auto crashed = trace::packed({&story_.program});
   const auto summary = summarise(crashed, {}, {});
-  const auto text = written(
-      [&](text_output& out) { write_summary_text(crashed, summary, {.title = "story.zev"}, out); });
-  EXPECT_NE(text.find(", ended by SIGSEGV"), std::string::npos) << text;
+  const auto text = written([&](text_output& out) {
+    write_summary_text(crashed, summary, {.title = "story.zev", .columns = 50}, out);
+  });
+  EXPECT_NE(text.find("P1 100 on here, ended by SIGSEGV: 13 calls"), std::string::npos) << text;
   const auto json = nlohmann::json::parse(
       written([&](text_output& out) { write_summary_json(crashed, summary, out); }));
   EXPECT_EQ(json["processes"][0]["signal"], "SIGSEGV");
