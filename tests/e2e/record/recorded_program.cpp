@@ -87,6 +87,7 @@ void fork_a_child() {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
+  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer has its own
   const event_program program;
   const auto event = program.create_event(0);
   for (int i = 1; i < argument_count; ++i) {
