@@ -1,5 +1,7 @@
 #include "launch/signal_relay.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 
@@ -22,8 +24,11 @@ void on_signal(int number, siginfo_t* about, void*) {
   const int error = errno;
   const pid_t program = program_of_handler.load(std::memory_order_relaxed);
   if (program > 0) {
-    // The kernel's own are those of the terminal.
-    if (about->si_code != SI_KERNEL) kill(program, number);
+    // The kernel's own are those of the terminal. That it is gone is told to the leader of the
+    // session alone, and not to the others as long as the leader lives.
+    const bool reaches_program =
+        about->si_code == SI_KERNEL && !(number == SIGHUP && getsid(0) == getpid());
+    if (!reaches_program) kill(program, number);
   } else if (number != SIGUSR1 && number != SIGUSR2) {
     last_request.store(number, std::memory_order_relaxed);
     unheard_requests.fetch_add(1, std::memory_order_relaxed);

@@ -12,7 +12,8 @@ namespace zevent::launch {
 // While it lives, signals that were sent to this process are meant for the program that it runs:
 // requests to end (INT, QUIT, TERM, HUP), USR1 and USR2 are passed on to it and do not end this
 // process. What the terminal sends reaches the program by itself, being sent to all processes that
-// are in the foreground, and is not passed on. (Who sends a signal to a whole process group by
+// are in the foreground, and is not passed on; but for the end of the terminal, where this process
+// leads the session. (Who sends a signal to a whole process group by
 // kill() reaches the program twice: nobody tells that from a signal to this process alone.)
 //
 // There is one at a time.

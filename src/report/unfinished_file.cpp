@@ -17,9 +17,11 @@ namespace {
 // runs in this process only, so that the order of the program is enough.
 std::atomic<const char*> removed_by_signal = nullptr;
 
+// A second signal, as timeout(1) sends it, waits until this is done.
 void remove_and_end(int number) {
   if (const char* path = removed_by_signal.load(std::memory_order_relaxed)) unlink(path);
-  raise(number);  // by now it has its own effect again
+  signal(number, SIG_DFL);
+  raise(number);  // which it is when this returns
 }
 
 }  // namespace
@@ -32,7 +34,7 @@ unfinished_file::unfinished_file(std::string final_path)
   removed_by_signal.store(path_.c_str(), std::memory_order_relaxed);
   struct sigaction removing {};
   removing.sa_handler = remove_and_end;
-  removing.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  for (const int each : signals) sigaddset(&removing.sa_mask, each);
   for (size_t i = 0; i < signals.size(); ++i) {
     sigaction(signals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &removing, nullptr);

@@ -134,6 +134,23 @@ TEST_F(RecordVerb, AnInterruptFromTheTerminalReachesTheProgramOnce) {
   EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
 }
 
+TEST_F(RecordVerb, TheEndOfTheTerminalReachesTheProgram) {
+  int terminal = -1;
+  const pid_t leader = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (leader == 0) {
+    if (chdir(folder_.c_str()) != 0) _exit(98);
+    execl(ZEVENT, ZEVENT, "record", "-o", "t.zev", "--", PROGRAM, "calls", "wait", nullptr);
+    _exit(99);
+  }
+  char told[8] = {};
+  EXPECT_GT(read(terminal, told, sizeof(told)), 0);
+  close(terminal);
+  int status = 0;
+  waitpid(leader, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 100 + SIGHUP);
+  EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
+}
+
 // Through `zevent record`, which `zevent check` starts.
 TEST_F(RecordVerb, AnInterruptOfACheckReachesTheProgramToo) {
   started run({ZEVENT, "check", "--", PROGRAM, "calls", "count"}, folder_);

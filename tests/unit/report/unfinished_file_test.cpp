@@ -82,6 +82,26 @@ TEST_F(UnfinishedFile, LeavesTheOlderOneWhenTheUserHasEnough) {
   }
 }
 
+TEST_F(UnfinishedFile, LeavesNothingWhenTheUserHasEnoughAndSaysSoAgainAndAgain) {
+  for (int trial = 0; trial < 100; ++trial) {
+    int told[2];
+    ASSERT_EQ(pipe(told), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      unfinished_file file(place());
+      write(file.path(), "new");
+      if (::write(told[1], "x", 1) != 1) _exit(1);
+      while (true) pause();
+    }
+    char word = 0;
+    ASSERT_EQ(read(told[0], &word, 1), 1);
+    while (waitpid(child, nullptr, WNOHANG) == 0) kill(child, SIGINT);
+    close(told[0]);
+    close(told[1]);
+    ASSERT_EQ(files(), 1u) << "trial " << trial;
+  }
+}
+
 TEST_F(UnfinishedFile, ASignalThatIsIgnoredStaysIgnored) {
   signal(SIGHUP, SIG_IGN);
   const int status = status_after(SIGHUP);
