@@ -1,8 +1,8 @@
 #include "driver/spirv_composites.hpp"
 
-#include <algorithm>
 #include <utility>
 
+#include "driver/spirv_rewrite.hpp"
 #include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
@@ -13,20 +13,12 @@ class composite_lowering {
   explicit composite_lowering(binary& module) : module_(module), index_(module) {}
 
   void run() {
-    const bool has_any =
-        std::any_of(module_.instructions.begin(), module_.instructions.end(),
-                    [](const auto& each) { return each.opcode == spv::OpCompositeConstruct; });
-    if (!has_any) return;
-    std::vector<instruction> out;
-    out.reserve(module_.instructions.size());
-    for (const instruction& each : module_.instructions) {
-      if (each.opcode == spv::OpCompositeConstruct && !each.operands.empty()) {
-        construct(each, out);
-      } else {
-        out.push_back(each);
-      }
-    }
-    module_.instructions = std::move(out);
+    replace_instructions(
+        module_,
+        [](const instruction& each) {
+          return each.opcode == spv::OpCompositeConstruct && !each.operands.empty();
+        },
+        [&](const instruction& each, std::vector<instruction>& out) { construct(each, out); });
   }
 
  private:

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "driver/spirv_scope.hpp"
+#include "driver/spirv_rewrite.hpp"
 #include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
@@ -21,21 +21,10 @@ class division_guard {
   explicit division_guard(binary& module) : module_(module), index_(module), scope_(module) {}
 
   void run() {
-    scope_.begin_functions();
-    std::vector<instruction> out;
-    out.reserve(module_.instructions.size());
-    bool changed = false;
-    for (const instruction& each : module_.instructions) {
-      if (is_division(each.opcode) && needs_guard(each)) {
-        changed = true;
-        guard(each, out);
-      } else {
-        out.push_back(each);
-      }
-    }
-    if (!changed) return;
-    module_.instructions = std::move(out);
-    scope_.flush();
+    replace_instructions(
+        module_, scope_,
+        [&](const instruction& each) { return is_division(each.opcode) && needs_guard(each); },
+        [&](const instruction& each, std::vector<instruction>& out) { guard(each, out); });
   }
 
  private:

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "driver/spirv_scope.hpp"
+#include "driver/spirv_rewrite.hpp"
 #include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
@@ -37,21 +37,13 @@ class float_atomics {
   }
 
   void run() {
-    scope_.begin_functions();
-    std::vector<instruction> out;
-    out.reserve(module_.instructions.size());
-    for (const instruction& each : module_.instructions) {
-      const auto pointer = pointer_type_of(each);
-      if (pointer == nullptr) {
-        out.push_back(each);
-      } else {
-        replace(each, *pointer, out);
-      }
-    }
-    if (functions_.empty()) return;
-    std::move(bodies_.begin(), bodies_.end(), std::back_inserter(out));
-    module_.instructions = std::move(out);
-    scope_.flush();
+    const bool has_any = replace_instructions(
+        module_, scope_, [&](const instruction& each) { return pointer_type_of(each) != nullptr; },
+        [&](const instruction& each, std::vector<instruction>& out) {
+          replace(each, *pointer_type_of(each), out);
+        });
+    if (!has_any) return;
+    std::move(bodies_.begin(), bodies_.end(), std::back_inserter(module_.instructions));
     forget_extensions();
   }
 

@@ -1,9 +1,8 @@
 #include "driver/spirv_pointers.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "driver/spirv_scope.hpp"
+#include "driver/spirv_rewrite.hpp"
 #include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
@@ -18,22 +17,9 @@ class pointer_lowering {
   explicit pointer_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
 
   void run() {
-    const bool has_any =
-        std::any_of(module_.instructions.begin(), module_.instructions.end(),
-                    [](const auto& each) { return compares_pointers(each.opcode); });
-    if (!has_any) return;
-    scope_.begin_functions();
-    std::vector<instruction> out;
-    out.reserve(module_.instructions.size());
-    for (const instruction& each : module_.instructions) {
-      if (compares_pointers(each.opcode)) {
-        lower(each, out);
-      } else {
-        out.push_back(each);
-      }
-    }
-    module_.instructions = std::move(out);
-    scope_.flush();
+    replace_instructions(
+        module_, scope_, [](const instruction& each) { return compares_pointers(each.opcode); },
+        [&](const instruction& each, std::vector<instruction>& out) { lower(each, out); });
   }
 
  private:
