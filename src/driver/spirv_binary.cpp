@@ -74,6 +74,10 @@ spv_result_t on_instruction(void* user_data, const spv_parsed_instruction_t* par
 
 }  // namespace
 
+bool instruction::is_opencl_function() const {
+  return opcode == spv::OpExtInst && extended_set == SPV_EXT_INST_TYPE_OPENCL_STD;
+}
+
 std::string instruction::string_at(size_t operand) const {
   std::string text;
   for (size_t i = operand; i < operands.size(); ++i) {

@@ -24,6 +24,9 @@ struct instruction {
   std::vector<uint16_t> id_operands;  // which of the operands are ids
   uint32_t extended_set = 0;          // OpExtInst: the kind of set, as SPIRV-Tools numbers it
 
+  // OpExtInst of OpenCL.std; operand 1 says which.
+  bool is_opencl_function() const;
+
   // The literal string that starts at an operand, and the operand after it.
   std::string string_at(size_t operand) const;
   static size_t string_words(std::string_view text);

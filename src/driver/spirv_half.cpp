@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_set>
 #include <utility>
 
-#include "driver/spirv_scope.hpp"
+#include "driver/spirv_rewrite.hpp"
 #include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
@@ -47,31 +46,20 @@ class half_lowering {
   explicit half_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
 
   void run() {
-    bool has_halves = false;
-    for (const instruction& each : module_.instructions) {
-      if (each.opcode == spv::OpTypeFloat && each.operands[0] == 16) has_halves = true;
-      if (each.opcode == spv::OpExtInstImport && each.string_at(0) == "OpenCL.std") {
-        sets_.insert(each.result);
-      }
-    }
-    if (!has_halves) return;
-    scope_.begin_functions();
-    std::vector<instruction> out;
-    out.reserve(module_.instructions.size());
-    for (const instruction& each : module_.instructions) {
-      if (each.opcode == spv::OpFConvert && is_vector(each.type) &&
-          (is_half(each.type) || is_half(type_of(each.operands[0])))) {
-        convert(each.operands[0], type_of(each.operands[0]), each.type, each.result, out);
-      } else if (gives_through_pointer(each)) {
-        lower_to_parts(each, out);
-      } else if (is_lowered(each)) {
-        lower(each, out);
-      } else {
-        out.push_back(each);
-      }
-    }
-    module_.instructions = std::move(out);
-    scope_.flush();
+    replace_instructions(
+        module_, scope_,
+        [&](const instruction& each) {
+          return converts_vector(each) || gives_through_pointer(each) || is_lowered(each);
+        },
+        [&](const instruction& each, std::vector<instruction>& out) {
+          if (converts_vector(each)) {
+            convert(each.operands[0], type_of(each.operands[0]), each.type, each.result, out);
+          } else if (gives_through_pointer(each)) {
+            lower_to_parts(each, out);
+          } else {
+            lower(each, out);
+          }
+        });
   }
 
  private:
@@ -95,9 +83,14 @@ class half_lowering {
     return found != nullptr ? found->type : 0;
   }
 
+  bool converts_vector(const instruction& each) const {
+    return each.opcode == spv::OpFConvert && is_vector(each.type) &&
+           (is_half(each.type) || is_half(type_of(each.operands[0])));
+  }
+
   bool is_lowered(const instruction& each) const {
     if (each.opcode == spv::OpExtInst) {
-      if (!sets_.contains(each.operands[0]) || !is_lowered_function(each.operands[1])) return false;
+      if (!each.is_opencl_function() || !is_lowered_function(each.operands[1])) return false;
     } else if (!is_lowered_instruction(each.opcode)) {
       return false;
     }
@@ -116,7 +109,7 @@ class half_lowering {
 
   // Functions with a second result, which they store.
   bool gives_through_pointer(const instruction& each) const {
-    if (each.opcode != spv::OpExtInst || !sets_.contains(each.operands[0])) return false;
+    if (!each.is_opencl_function()) return false;
     const uint32_t function = each.operands[1];
     const bool is_one = function == OpenCLLIB::Fract || function == OpenCLLIB::Modf ||
                         function == OpenCLLIB::Sincos;
@@ -273,7 +266,6 @@ class half_lowering {
   binary& module_;
   const module_index index_;
   module_scope scope_;
-  std::unordered_set<id> sets_;  // of extended instructions
 };
 
 }  // namespace

@@ -6,13 +6,16 @@
 #include <unordered_set>
 #include <utility>
 
-#include "driver/spirv_atomics.hpp"
 #include "driver/spirv_composites.hpp"
 #include "driver/spirv_division.hpp"
+#include "driver/spirv_fences.hpp"
 #include "driver/spirv_float_atomics.hpp"
+#include "driver/spirv_generic.hpp"
 #include "driver/spirv_groups.hpp"
 #include "driver/spirv_half.hpp"
+#include "driver/spirv_half_bits.hpp"
 #include "driver/spirv_images.hpp"
+#include "driver/spirv_math.hpp"
 #include "driver/spirv_pointers.hpp"
 #include "driver/spirv_powers.hpp"
 #include "driver/spirv_scope.hpp"
@@ -67,10 +70,13 @@ class variable_lowering {
     lower_pointer_comparisons(output_);
     guard_divisions(output_);
     lower_powers(output_);
+    lower_half_bits(output_);
     lower_half_functions(output_);
+    lower_math_functions(output_);
     lower_composites(output_);
     lower_float_atomics(output_);
-    lower_generic_atomics(output_);
+    lower_generic_pointers(output_);
+    lower_fences(output_);
     lowered_.functions = add_address_kernels(output_);
     if (!apart_.kernels.empty()) declare_calls_of_pointers(output_);
     output_.set_version(std::min(output_.version(), newest_version));

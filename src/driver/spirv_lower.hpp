@@ -46,13 +46,16 @@ struct lowered_module {
 //    become parts of one block; both are handed down from the kernels as hidden parameters.
 //  - Kernels that use sub-groups, or collective functions of groups, run one work-item.
 //  - Kernels get short names, for theirs may be unfit for a file name or a linker.
-//  - Atomic operations need not know what they point to, and may be on floating-point numbers.
+//  - Atomic operations and built-in functions need not know what kind of memory they are given,
+//    and atomic ones may be on floating-point numbers.
+//  - Fences are calls of a function.
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.
 //  - Images are pointers, and samplers numbers.
 //  - Powers to a small constant number are multiplications.
 //  - Functions may be inlined, whatever they ask for: programs that were compiled without
 //    optimisation forbid it for all of theirs.
-//  - Built-in functions of halves are those of floats.
+//  - Built-in functions of halves are those of floats, or of 16-bit numbers; those of large vectors
+//    are called for parts.
 //  - Debug information goes.
 //  - Where pointers to functions are used, kernels are added that tell what they are.
 //

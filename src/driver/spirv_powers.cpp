@@ -4,9 +4,9 @@
 
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
+#include "driver/spirv_rewrite.hpp"
 #include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
@@ -18,33 +18,20 @@ constexpr uint64_t largest_power = 16;
 
 class power_lowering {
  public:
-  explicit power_lowering(binary& module) : module_(module), index_(module) {
-    for (const instruction& each : module.instructions) {
-      if (each.opcode == spv::OpExtInstImport && each.string_at(0) == "OpenCL.std") {
-        sets_.insert(each.result);
-      }
-    }
-  }
+  explicit power_lowering(binary& module) : module_(module), index_(module) {}
 
   void run() {
-    std::vector<instruction> out;
-    out.reserve(module_.instructions.size());
-    bool changed = false;
-    for (const instruction& each : module_.instructions) {
-      if (const auto power = constant_power(each)) {
-        changed = true;
-        multiply(each, *power, out);
-      } else {
-        out.push_back(each);
-      }
-    }
-    if (changed) module_.instructions = std::move(out);
+    replace_instructions(
+        module_, [&](const instruction& each) { return constant_power(each).has_value(); },
+        [&](const instruction& each, std::vector<instruction>& out) {
+          multiply(each, *constant_power(each), out);
+        });
   }
 
  private:
   std::optional<uint64_t> constant_power(const instruction& each) const {
-    if (each.opcode != spv::OpExtInst || !sets_.contains(each.operands[0]) ||
-        each.operands[1] != OpenCLLIB::Pown || index_.opcode_of(each.type) != spv::OpTypeFloat) {
+    if (!each.is_opencl_function() || each.operands[1] != OpenCLLIB::Pown ||
+        index_.opcode_of(each.type) != spv::OpTypeFloat) {
       return std::nullopt;
     }
     const auto power = index_.integer_constant(each.operands[3]);
@@ -76,7 +63,6 @@ class power_lowering {
 
   binary& module_;
   const module_index index_;
-  std::unordered_set<id> sets_;  // of extended instructions
 };
 
 }  // namespace

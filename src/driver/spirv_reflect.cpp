@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <spirv/unified1/OpenCL.std.h>
+#include <algorithm>
 #include <unordered_map>
 
 namespace zevent::driver::spirv {
@@ -137,17 +138,10 @@ result<std::vector<spec_constant>> reflect_spec_constants(const binary& module,
 }
 
 bool uses_printf(const binary& module) {
-  id opencl_set = 0;
-  for (const instruction& each : module.instructions) {
-    if (each.opcode == spv::OpExtInstImport && each.string_at(0) == "OpenCL.std") {
-      opencl_set = each.result;
-    }
-    if (each.opcode == spv::OpExtInst && each.operands[0] == opencl_set &&
-        each.operands[1] == OpenCLLIB::Printf) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(module.instructions.begin(), module.instructions.end(),
+                     [](const instruction& each) {
+                       return each.is_opencl_function() && each.operands[1] == OpenCLLIB::Printf;
+                     });
 }
 
 }  // namespace

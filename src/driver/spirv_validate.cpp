@@ -26,6 +26,11 @@ constexpr std::array tolerated_complaints = {
     // The translator from LLVM uses decorations and capabilities without naming their extension.
     tolerated_complaint{"requires one of these extensions", spv::CapabilityMax},
     tolerated_complaint{"requires one of these capabilities", spv::CapabilityMax},
+    // The same for what is of an older version than the module says, and for variables that a
+    // kernel
+    // uses only by way of others.
+    tolerated_complaint{"requires SPIR-V version 1.3 or earlier", spv::CapabilityMax},
+    tolerated_complaint{"is not listed as an interface", spv::CapabilityMax},
     // A module with no kernels is empty, not wrong.
     tolerated_complaint{"No OpEntryPoint instruction was found", spv::CapabilityMax},
     // Structs that point to themselves are written as two types with the same members.

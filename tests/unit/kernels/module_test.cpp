@@ -22,6 +22,7 @@
 #include "kernels/linkage_import_spv.h"
 #include "kernels/spec_constants_spv.h"
 #include "kernels/sub_group_flow_spv.h"
+#include "kernels/translator_slips_spv.h"
 #include "kernels/variables_spv.h"
 #include "kernels/vector_add_spv.h"
 
@@ -629,6 +630,19 @@ TEST_F(modules, are_compiled_and_run_in_the_child_of_a_fork) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST_F(modules, are_taken_with_the_slips_of_the_translator) {
+  const build_outcome outcome = build(spirv_desc(translator_slips_spv));
+  ASSERT_EQ(outcome.result, ZE_RESULT_SUCCESS) << outcome.log;
+  EXPECT_NE(outcome.log.find("warning"), std::string::npos) << "nothing to be put up with";
+  const auto kernel = kernel_of(outcome.module, "add_by_exchange");
+  auto* out = shared_memory<int>(2);
+  out[0] = out[1] = 0;
+  set_all(kernel, out);
+  run(kernel, 8, 4);
+  EXPECT_EQ(out[0], 7);
+  EXPECT_EQ(out[1], 32);
 }
 
 }  // namespace
