@@ -37,6 +37,12 @@ class half_bits_lowering {
   explicit half_bits_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
 
   void run() {
+    // From halves there is nothing to round.
+    for (const instruction& each : module_.instructions) {
+      if (each.opcode == spv::OpFConvert && is_half(type_of(each.operands[0]))) {
+        rounded_.insert(each.result);
+      }
+    }
     replace_instructions(
         module_, scope_,
         [&](const instruction& each) {
@@ -58,7 +64,7 @@ class half_bits_lowering {
             test_exponent(each);
           }
         });
-    // What stands for a conversion is none.
+    // The translator would make conversions with a mode of what has been done.
     std::erase_if(module_.instructions, [&](const instruction& each) {
       return each.opcode == spv::OpDecorate && rounded_.contains(each.operands[0]) &&
              each.operands[1] == spv::DecorationFPRoundingMode;
@@ -265,7 +271,7 @@ class half_bits_lowering {
   const module_index index_;
   module_scope scope_;
   std::vector<instruction>* out_ = nullptr;
-  std::unordered_set<id> rounded_;
+  std::unordered_set<id> rounded_;  // results whose rounding mode says nothing any more
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ kernel void half_bits(global const half* in, global const float* numbers, global
   out[10 * n + i] = convert_half2_rtn((float2)(numbers[i], 0)).x;
   out[11 * n + i] = convert_half_rte((double)numbers[i]);
   out[12 * n + i] = convert_half_rtz((int)numbers[i]);
-  vstore2(pair, 0, out + 13 * n + 2 * i);
+  out[13 * n + i] = (half)convert_float_rtz(x);
+  vstore2(pair, 0, out + 14 * n + 2 * i);
 }
 
 kernel void half_copies(global const half* in, global half* out, local half* scratch) {

@@ -147,7 +147,7 @@ TEST_F(builtin_functions, work_on_the_bits_of_halves) {
                                             3e-5f, -3e-5f, INFINITY, 4095.5f};
   auto* in = shared_memory<uint16_t>(count);
   auto* floats = shared_memory<float>(count);
-  auto* out = shared_memory<uint16_t>(15 * count);
+  auto* out = shared_memory<uint16_t>(16 * count);
   std::copy(bits.begin(), bits.end(), in);
   std::copy(numbers.begin(), numbers.end(), floats);
   set_all(kernel, in, floats, out);
@@ -166,8 +166,9 @@ TEST_F(builtin_functions, work_on_the_bits_of_halves) {
     EXPECT_EQ(result(5), (in[i] & 0x7000) | (0x3c00 & 0x8fff));
     EXPECT_EQ(result(6), negated);
     EXPECT_EQ(result(7), in[i & 3]);
-    EXPECT_EQ(out[13 * count + 2 * i], in[i]);
-    EXPECT_EQ(out[13 * count + 2 * i + 1], negated);
+    EXPECT_EQ(result(13), in[i]);
+    EXPECT_EQ(out[14 * count + 2 * i], in[i]);
+    EXPECT_EQ(out[14 * count + 2 * i + 1], negated);
 
     const float number = floats[i];
     const uint16_t nearest = float_to_half(number);
