@@ -47,6 +47,18 @@ class chaos : public configured_driver, public ::testing::WithParamInterface<int
     return count;
   }
 
+  // What a program sees that looks while the device may write. That it does so is what some of these
+  // tests are about, so the thread sanitizer is not asked.
+  __attribute__((no_sanitize("thread"), noinline)) uint32_t seen(size_t chunk) const {
+    return static_cast<const volatile uint32_t*>(target_)[chunk];
+  }
+
+  size_t arrived_so_far() const {
+    size_t count = 0;
+    for (size_t i = 0; i < chunks; ++i) count += seen(i) == source_[i] ? 1 : 0;
+    return count;
+  }
+
   void append_chunks(ze_command_list_handle_t list, ze_event_handle_t signal_of_last) {
     for (size_t i = 0; i < chunks; ++i) {
       ze_event_handle_t signal = i + 1 == chunks ? signal_of_last : nullptr;
@@ -58,12 +70,11 @@ class chaos : public configured_driver, public ::testing::WithParamInterface<int
   // for nothing.
   bool arrives_unasked(int most_calls) {
     ze_event_handle_t unused = regular_event();
-    const std::atomic_ref<uint32_t> last(target_[chunks - 1]);
-    for (int calls = 0; calls < most_calls && last.load() == 0; ++calls) {
+    for (int calls = 0; calls < most_calls && seen(chunks - 1) == 0; ++calls) {
       EXPECT_EQ(zeEventHostReset(unused), ZE_RESULT_SUCCESS);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return last.load() != 0;
+    return seen(chunks - 1) != 0;
   }
 
   // The second chunk signals, and the others come after it.
@@ -82,7 +93,7 @@ TEST_P(chaos, signal_of_the_last_chunk_comes_before_the_others_where_the_list_is
   ze_event_handle_t done = regular_event();
   append_chunks(immediate_list(), done);
   ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
-  EXPECT_LT(arrived(), chunks);
+  EXPECT_LT(arrived_so_far(), chunks);
 }
 
 TEST_P(chaos, signal_of_the_last_chunk_comes_last_on_an_in_order_list) {
@@ -160,7 +171,7 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_when_the_host_looks) {
   }
   ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
   take_long();
-  EXPECT_EQ(arrived(), 2u);
+  EXPECT_EQ(arrived_so_far(), 2u);
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
   EXPECT_EQ(arrived(), chunks / 4);
 }
@@ -171,7 +182,7 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_when_a_query_finds_the_e
   append_with_early_signal(list, done);
   while (zeEventQueryStatus(done) == ZE_RESULT_NOT_READY) std::this_thread::yield();
   take_long();
-  EXPECT_LT(arrived(), chunks);
+  EXPECT_LT(arrived_so_far(), chunks);
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 
@@ -191,7 +202,7 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_although_another_thread_
   ASSERT_EQ(zeEventHostSignal(begin), ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
   work_for_a_moment();
-  EXPECT_LT(arrived(), chunks);
+  EXPECT_LT(arrived_so_far(), chunks);
   ASSERT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
   other.join();
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
@@ -258,8 +269,7 @@ TEST_P(chaos, program_that_asks_a_fence_gets_there) {
 TEST_P(chaos, program_that_looks_at_memory_only_gets_there) {
   ze_command_list_handle_t list = in_order_list();
   append_chunks(list, nullptr);
-  const std::atomic_ref<uint32_t> last(target_[chunks - 1]);
-  while (last.load() == 0) std::this_thread::yield();
+  while (seen(chunks - 1) == 0) std::this_thread::yield();
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 
