@@ -47,8 +47,8 @@ class chaos : public configured_driver, public ::testing::WithParamInterface<int
     return count;
   }
 
-  // What a program sees that looks while the device may write. That it does so is what some of these
-  // tests are about, so the thread sanitizer is not asked.
+  // What a program sees that looks while the device may write. That it does so is what some of
+  // these tests are about, so the thread sanitizer is not asked.
   __attribute__((no_sanitize("thread"), noinline)) uint32_t seen(size_t chunk) const {
     return static_cast<const volatile uint32_t*>(target_)[chunk];
   }
