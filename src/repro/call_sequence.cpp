@@ -31,9 +31,14 @@ class line_writer {
     };
     options_.address_name = [this](uint64_t address, api::call_side) { return place(address); };
     const auto objects = trace.objects().all();
-    for (uint32_t i = 0; i < objects.size(); ++i)
-      if (objects[i].created && objects[i].handle.process == process)
+    std::map<uint16_t, uint32_t> found_of_class;
+    for (uint32_t i = 0; i < objects.size(); ++i) {
+      if (objects[i].handle.process != process) continue;
+      if (objects[i].created)
         made_by_[trace::number_of(objects[i].first_call)].push_back(i);
+      else
+        found_[i] = found_of_class[objects[i].handle.handle_class]++;
+    }
   }
 
   std::string write(const recorded_call& call) {
@@ -68,17 +73,20 @@ class line_writer {
     }
   }
 
-  // Objects are counted by the thread that made them: which of two threads is the first to make one
-  // may differ from run to run.
+  // Objects are counted by the thread that made them, and those that nobody made by the process:
+  // which of two is the first to make or to get one may differ from run to run.
   std::string name_of(replay::slot_id slot) const {
     const uint32_t index = replay::index_of(slot);
     if (index >= trace_.objects().all().size()) return "pointer";
-    const auto made = makers_.find(index);
-    if (made == makers_.end())
-      return trace_.objects().name(trace::object_id{index}, trace_.model());
     const auto kind = trace_.objects().all()[index].handle.handle_class;
     const std::string_view what =
         kind < trace_.model().handles.size() ? trace_.model().handles[kind].short_name : "memory";
+    const auto made = makers_.find(index);
+    if (made == makers_.end()) {
+      const auto found = found_.find(index);
+      return found != found_.end() ? fmt::format("{}_{}", what, found->second)
+                                   : trace_.objects().name(trace::object_id{index}, trace_.model());
+    }
     const auto& [thread, ordinal] = made->second;
     return thread == thread_ ? fmt::format("{}_{}", what, ordinal)
                              : fmt::format("{}_{} of thread {}", what, ordinal, thread + 1);
@@ -135,6 +143,7 @@ class line_writer {
   std::map<std::pair<size_t, uint16_t>, uint32_t> made_;         // by thread and class
   std::unordered_map<uint64_t, std::vector<uint32_t>> made_by_;  // objects by call
   std::unordered_map<uint32_t, maker> makers_;                   // by object
+  std::unordered_map<uint32_t, uint32_t> found_;  // the number of an object that nobody made
 };
 
 // Where the sequences meet again after position i of the first and k of the second.

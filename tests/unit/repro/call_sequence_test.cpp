@@ -1,0 +1,58 @@
+#include "repro/call_sequence.hpp"
+
+#include <algorithm>
+
+#include "story.hpp"
+
+namespace zevent::repro {
+namespace {
+
+using trace::fake_handle;
+using trace::fake_program;
+using trace::packed;
+
+// A process that finds a driver and makes a context of it, from this time on.
+void find_a_driver(fake_program& app, uint64_t start_ns) {
+  uint32_t one = 1;
+  auto* count = &one;
+  ze_driver_handle_t driver = nullptr;
+  auto* drivers = &driver;
+  app.call(
+      "zeDriverGet", {start_ns, 10}, ZE_RESULT_SUCCESS,
+      [&] { driver = fake_handle<ze_driver_handle_t>(0xd000); }, count, drivers);
+  const ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  const auto* desc_pointer = &desc;
+  ze_context_handle_t context = nullptr;
+  auto* out = &context;
+  app.call(
+      "zeContextCreate", {start_ns + 100, 10}, ZE_RESULT_SUCCESS,
+      [&] { context = fake_handle<ze_context_handle_t>(0xc000); }, driver, desc_pointer, out);
+}
+
+std::vector<std::string> lines_of(const trace::trace_file& trace, uint32_t process) {
+  std::vector<std::string> out;
+  const auto sequence = call_sequence(trace, {.process = process});
+  EXPECT_TRUE(sequence) << sequence.error().message;
+  if (sequence)
+    for (const auto& each : *sequence) out.push_back(each.text);
+  return out;
+}
+
+TEST(CallSequence, OfAProcessDoesNotTellWhichOfTwoProcessesFoundItsDriverFirst) {
+  fake_program early, late;
+  early.file.header().process_id = 101;
+  late.file.header().process_id = 102;
+  find_a_driver(early, 1000);
+  find_a_driver(late, 5000);
+  const auto both = packed({&early, &late});
+  ASSERT_EQ(both.run().processes.size(), 2u);
+  const auto first = lines_of(both, 0);
+  EXPECT_EQ(first.size(), 2u);
+  EXPECT_EQ(first, lines_of(both, 1));
+  EXPECT_TRUE(std::any_of(first.begin(), first.end(), [](const std::string& line) {
+    return line.find("driver_0") != std::string::npos;
+  }));
+}
+
+}  // namespace
+}  // namespace zevent::repro
