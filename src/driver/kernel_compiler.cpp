@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/signal_name.hpp"
 #include "driver/fork_safety.hpp"
 #include "driver/made_with_driver.hpp"
 
@@ -202,7 +203,14 @@ result<std::string> kernel_compiler::run(const fs::path& folder,
   lock.unlock();
   // The end of its output is the end of the compiler and of all that it started.
   std::string text = read_all(input.get());
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+  }
+  // An application that reaps all children may have been quicker; then how it ended is not known.
+  if (ended == child && WIFSIGNALED(status)) {
+    text += fmt::format("error: the module is beyond the kernel compiler, which was ended by {}\n",
+                        signal_name(WTERMSIG(status)));
   }
   return text;
 }

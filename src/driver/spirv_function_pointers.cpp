@@ -1,6 +1,10 @@
 #include "driver/spirv_function_pointers.hpp"
 
+#include <spirv/unified1/OpenCL.std.h>
+
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "driver/spirv_scope.hpp"
@@ -23,6 +27,13 @@ instruction make_entry_point(id function, const std::string& name) {
   made.id_operands = {1};
   instruction::append_string(made.operands, name);
   return made;
+}
+
+bool prints(const binary& module) {
+  return std::any_of(module.instructions.begin(), module.instructions.end(),
+                     [](const instruction& each) {
+                       return each.is_opencl_function() && each.operands[1] == OpenCLLIB::Printf;
+                     });
 }
 
 }  // namespace
@@ -91,6 +102,34 @@ std::vector<address_kernel> add_address_kernels(binary& module) {
     module.instructions.insert(memory_model + 1, entry_points.begin(), entry_points.end());
   }
   return added;
+}
+
+void inline_calls_of_pointers(binary& module) {
+  if (!prints(module)) return;
+  std::unordered_map<id, std::vector<id>> callers;
+  std::unordered_set<id> inlined;
+  std::vector<id> pending;
+  id current = 0;
+  for (const instruction& each : module.instructions) {
+    if (each.opcode == spv::OpFunction) current = each.result;
+    if (each.opcode == spv::OpFunctionCall) callers[each.operands[0]].push_back(current);
+    if (each.opcode == spv::OpFunctionPointerCallINTEL && inlined.insert(current).second) {
+      pending.push_back(current);
+    }
+  }
+  while (!pending.empty()) {
+    const id callee = pending.back();
+    pending.pop_back();
+    for (const id caller : callers[callee]) {
+      if (inlined.insert(caller).second) pending.push_back(caller);
+    }
+  }
+  for (instruction& each : module.instructions) {
+    if (each.opcode == spv::OpEntryPoint) inlined.erase(each.operands[1]);
+    if (each.opcode == spv::OpFunction && inlined.contains(each.result)) {
+      each.operands[0] |= uint32_t{spv::FunctionControlInlineMask};
+    }
+  }
 }
 
 }  // namespace zevent::driver::spirv

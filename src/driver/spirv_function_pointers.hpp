@@ -18,4 +18,8 @@ struct address_kernel {
 // (SPV_INTEL_function_pointers).
 std::vector<address_kernel> add_address_kernels(binary& module);
 
+// Makes functions that call pointers, or functions that do, part of the kernels, where the module
+// prints: the kernel compiler looks for printf in whatever is called, and ends at a pointer.
+void inline_calls_of_pointers(binary& module);
+
 }  // namespace zevent::driver::spirv

@@ -18,6 +18,7 @@
 #include "driver/spirv_math.hpp"
 #include "driver/spirv_pointers.hpp"
 #include "driver/spirv_powers.hpp"
+#include "driver/spirv_printf.hpp"
 #include "driver/spirv_scope.hpp"
 
 namespace zevent::driver::spirv {
@@ -70,6 +71,7 @@ class variable_lowering {
     lower_pointer_comparisons(output_);
     guard_divisions(output_);
     lower_powers(output_);
+    lower_printf(output_);
     lower_half_bits(output_);
     lower_half_functions(output_);
     lower_math_functions(output_);
@@ -78,6 +80,7 @@ class variable_lowering {
     lower_generic_pointers(output_);
     lower_fences(output_);
     lowered_.functions = add_address_kernels(output_);
+    inline_calls_of_pointers(output_);
     if (!apart_.kernels.empty()) declare_calls_of_pointers(output_);
     output_.set_version(std::min(output_.version(), newest_version));
     describe_kernels();

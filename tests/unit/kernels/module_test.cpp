@@ -560,6 +560,19 @@ TEST_F(modules, are_compiled_though_the_application_ignores_or_reaps_its_childre
   }
 }
 
+TEST_F(modules, say_so_if_they_crash_the_kernel_compiler) {
+  const temporary_folder folder;
+  const scoped_cache use(folder.path() / "cache");
+  const fs::path fake = folder.path() / "compiler";
+  std::ofstream(fake) << "#!/bin/sh\nkill -SEGV $$\n";
+  chmod(fake.c_str(), 0700);
+  setenv("ZEVENT_KERNEL_COMPILER", fake.c_str(), 1);
+  const auto outcome = build(spirv_desc(vector_add_spv));
+  unsetenv("ZEVENT_KERNEL_COMPILER");
+  EXPECT_EQ(outcome.result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  EXPECT_NE(outcome.log.find("ended by SIGSEGV"), std::string::npos) << outcome.log;
+}
+
 TEST_F(modules, are_compiled_without_what_the_application_has_open_or_in_its_environment) {
   const temporary_folder folder;
   const scoped_cache use(folder.path() / "cache");
