@@ -135,7 +135,7 @@ class process_start {
     };
     const pid_t between = ::clone(start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, this);
     if (between < 0) return errno;
-    while (::waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    while (::waitpid(between, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
     }
     process = started_;
     return error_;
