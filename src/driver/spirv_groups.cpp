@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/spirv_divergence.hpp"
 #include "driver/spirv_item_builtins.hpp"
 #include "driver/spirv_item_function.hpp"
 #include "driver/spirv_scope.hpp"
@@ -63,9 +64,14 @@ class group_lowering {
  public:
   explicit group_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
 
-  result<apart_functions> run() {
+  result<apart_functions> run(bool minds_divergence) {
     find_builtins();
     find_functions();
+    if (minds_divergence) {
+      for (const id each : find_divergent_barriers(module_, index_)) {
+        functions_[each].uses_groups = true;
+      }
+    }
     spread_facts();
     apart_functions apart;
     for (const id kernel : kernels_) {
@@ -410,7 +416,13 @@ class group_lowering {
 }  // namespace
 
 result<apart_functions> lower_groups(binary& module) {
-  return group_lowering(module).run();
+  // Work-items cannot always run apart. A barrier that all of them come to is right all the same,
+  // which nobody can know before.
+  binary changed = module;
+  auto apart = group_lowering(changed).run(true);
+  if (!apart) return group_lowering(module).run(false);
+  module = std::move(changed);
+  return apart;
 }
 
 void declare_calls_of_pointers(binary& module) {

@@ -12,10 +12,10 @@ struct apart_functions {
   std::unordered_set<id> functions;  // these and those that they call
 };
 
-// Makes the work-items of kernels that use sub-groups, or collective functions of groups, run
-// apart: barriers and operations of groups become calls into the driver, and built-in variables are
-// read from the work_item. Other kernels stay as they are; functions that both kinds call are there
-// twice then.
+// Makes the work-items of kernels that use sub-groups, or collective functions of groups, or have
+// barriers that not all may come to, run apart: barriers and operations of groups become calls into
+// the driver, and built-in variables are read from the work_item. Other kernels stay as they are;
+// functions that both kinds call are there twice then.
 result<apart_functions> lower_groups(binary& module);
 
 // The calls into the driver are through a pointer.

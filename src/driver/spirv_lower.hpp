@@ -44,7 +44,8 @@ struct lowered_module {
 //
 //  - Module-scope variables in global memory become entries of a table, those in local memory
 //    become parts of one block; both are handed down from the kernels as hidden parameters.
-//  - Kernels that use sub-groups, or collective functions of groups, run one work-item.
+//  - Kernels that use sub-groups, or collective functions of groups, or have barriers that not all
+//    work-items may come to, run one work-item.
 //  - Kernels get short names, for theirs may be unfit for a file name or a linker.
 //  - Atomic operations and built-in functions need not know what kind of memory they are given,
 //    and atomic ones may be on floating-point numbers.
