@@ -12,16 +12,20 @@
 namespace zevent::driver {
 namespace {
 
-// A copy in progress: under chaos the end arrives first, and others get to run in between. The
-// pieces are few, since on a busy machine each costs the others' whole time slices.
+// A copy in progress: under chaos the end arrives first and the beginning last, and others get to
+// run before each of the two rests. There are no more pieces, since on a busy machine each costs
+// the others' whole time slices.
 void copy_last_piece_first(char* to, const char* from, size_t bytes) {
-  const size_t piece_bytes = std::max(size_t{64} << 10, bytes / 16 + 1);
-  for (size_t left = bytes; left > 0;) {
-    const size_t piece = std::min(left, piece_bytes);
-    left -= piece;
-    std::memcpy(to + left, from + left, piece);
+  const size_t piece = std::max(size_t{64} << 10, bytes / 16);
+  size_t left = bytes;
+  const auto copy_down_to = [&](size_t begin) {
+    std::memcpy(to + begin, from + begin, left - begin);
+    left = begin;
     if (left > 0) usleep(1);  // to yield would cost a nice process far more
-  }
+  };
+  if (bytes > piece) copy_down_to(bytes - piece);
+  if (left > piece) copy_down_to(piece);
+  copy_down_to(0);
 }
 
 class copy_command final : public command {
