@@ -4,17 +4,10 @@
 
 #include "driver/last_error.hpp"
 #include "driver/module_binary.hpp"
-#include "driver/spirv_aliasing.hpp"
 #include "driver/spirv_link.hpp"
-#include "driver/spirv_validate.hpp"
 
 namespace zevent::driver {
 namespace {
-
-struct module_input {
-  std::span<const uint8_t> bytes;
-  const ze_module_constants_t* constants;
-};
 
 bool has_null(const module_input& input) {
   if (input.bytes.data() == nullptr) return true;
@@ -24,36 +17,6 @@ bool has_null(const module_input& input) {
   const void* const* values = constants->pConstantValues;
   return std::find(values, values + constants->numConstants, nullptr) !=
          values + constants->numConstants;
-}
-
-// SPIR-V from anywhere, checked and specialised.
-result<spirv::binary> read_spirv(const module_input& input, std::string& log) {
-  auto parsed = spirv::binary::parse(input.bytes);
-  if (!parsed) return parsed;
-  spirv::order_blocks(*parsed);
-  spirv::remove_aliasing_advice(*parsed);
-  const auto warnings = spirv::validate(*parsed);
-  if (!warnings) return tl::unexpected(warnings.error());
-  log += *warnings;
-  if (input.constants != nullptr) {
-    std::vector<spirv::spec_value> values;
-    for (uint32_t i = 0; i < input.constants->numConstants; ++i) {
-      values.push_back({input.constants->pConstantIds[i], input.constants->pConstantValues[i]});
-    }
-    spirv::apply_spec_constants(*parsed, values);
-  }
-  return parsed;
-}
-
-result<spirv::binary> read_and_link(std::span<const module_input> inputs, std::string& log) {
-  std::vector<spirv::binary> modules;
-  for (const module_input& each : inputs) {
-    auto read = read_spirv(each, log);
-    if (!read) return read;
-    modules.push_back(std::move(*read));
-  }
-  if (modules.size() == 1) return std::move(modules.front());
-  return spirv::link(modules);
 }
 
 std::string_view text_or_empty(const char* text) {
@@ -78,10 +41,9 @@ module* find_exporter(std::span<module* const> modules, const module* importer,
 
 }  // namespace
 
-module::module(context& owner, device& target, spirv::binary spirv,
-               spirv::module_signature signature, program_flags flags) :context_(&owner),
-    device_(target), spirv_(std::move(spirv)), signature_(std::move(signature)),
-    flags_(std::move(flags)) {}
+module::module(context& owner, device& target, std::shared_ptr<const prepared_module> source,
+               program_flags flags) :context_(&owner),
+    device_(target), source_(std::move(source)), flags_(std::move(flags)) {}
 
 ze_result_t module::create(context& owner, device& target, const ze_module_desc_t& desc,
                            std::string& log, module** out) {
@@ -132,35 +94,28 @@ ze_result_t module::create(context& owner, device& target, const ze_module_desc_
   }
   program_flags parsed_flags = parse_program_flags(flags);
   log += parsed_flags.warnings;
-  auto spirv = read_and_link(inputs, log);
-  if (!spirv) return fails(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, spirv.error());
-  auto signature = spirv::reflect(*spirv);
-  if (!signature) return fails(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, signature.error());
+  auto source = prepare(inputs);
+  if (!source) return fails(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, source.error());
+  log += (*source)->warnings;
 
-  auto made = ref<module>::adopt(
-      new module(owner, target, std::move(*spirv), std::move(*signature), std::move(parsed_flags)));
+  auto made =
+      ref<module>::adopt(new module(owner, target, std::move(*source), std::move(parsed_flags)));
+  // A module that is still to be linked has its variables already: others may import them.
   const ze_result_t status =
-      made->has_imports() ? made->allocate_variables(log) : made->build(made->spirv_, {}, log);
+      made->has_imports()
+          ? module_variables::create(owner, target, made->source_->lowered.variables, {},
+                                     made->variables_)
+          : made->build(made->source_, {}, log);
   if (status != ZE_RESULT_SUCCESS) return status;
   *out = made.get();
   made->add_reference();
   return ZE_RESULT_SUCCESS;
 }
 
-// A module that is still to be linked has its variables already: others may import them.
-ze_result_t module::allocate_variables(std::string& log) {
-  auto lowered = spirv::lower(spirv_);
-  if (!lowered) {
-    log += fmt::format("error: {}\n", lowered.error().message);
-    return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
-  }
-  return module_variables::create(*context_, device_, lowered->variables, {}, variables_);
-}
-
-ze_result_t module::build(const spirv::binary& linked,
+ze_result_t module::build(std::shared_ptr<const prepared_module> linked,
                           std::vector<std::shared_ptr<const module_variables>> others,
                           std::string& log) {
-  auto code = program::build(linked, flags_.compiler_options);
+  auto code = program::build(std::move(linked), flags_.compiler_options);
   if (!code) {
     log += fmt::format("error: {}\n", code.error().message);
     return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
@@ -206,19 +161,22 @@ ze_result_t module::link_to(std::span<module* const> modules, std::string& log) 
   }
   if (!complete) return ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
 
+  const auto fails = [&](const failure& reason) {
+    log += fmt::format("error: {}\n", reason.message);
+    return ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+  };
   std::vector<spirv::binary> parts;
   std::vector<std::shared_ptr<const module_variables>> variables;
   for (const module* each : needed) {
-    parts.push_back(each->spirv_);
+    parts.push_back(each->source_->spirv);
     if (each != this) spirv::remove_kernels(parts.back());
     variables.push_back(each->variables_);
   }
-  const auto linked = spirv::link(parts);
-  if (!linked) {
-    log += fmt::format("error: {}\n", linked.error().message);
-    return ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
-  }
-  const ze_result_t status = build(*linked, std::move(variables), log);
+  auto linked = spirv::link(parts);
+  if (!linked) return fails(linked.error());
+  auto source = prepare(std::move(*linked));
+  if (!source) return fails(source.error());
+  const ze_result_t status = build(std::move(*source), std::move(variables), log);
   return status == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE ? ZE_RESULT_ERROR_MODULE_LINK_FAILURE
                                                         : status;
 }
@@ -235,12 +193,12 @@ std::string module::inspect_linkage(std::span<module* const> modules,
   };
   if ((flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) != 0) {
     list("imports", [&](const module& each) {
-      for (const auto& symbol : each.signature_.imports) line(symbol);
+      for (const auto& symbol : each.signature().imports) line(symbol);
     });
   }
   if ((flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) != 0) {
     list("unresolvable imports", [&](const module& each) {
-      for (const auto& symbol : each.signature_.imports) {
+      for (const auto& symbol : each.signature().imports) {
         size_t count = 0;
         find_exporter(modules, &each, symbol.name, count);
         if (count == 0) line(symbol);
@@ -249,7 +207,7 @@ std::string module::inspect_linkage(std::span<module* const> modules,
   }
   if ((flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) != 0) {
     list("exports", [&](const module& each) {
-      for (const auto& symbol : each.signature_.exports) line(symbol);
+      for (const auto& symbol : each.signature().exports) line(symbol);
     });
   }
   return text;
@@ -261,7 +219,7 @@ module::executable module::get_executable() const {
 }
 
 std::vector<uint8_t> module::native_binary() const {
-  return write_module_binary({flags_.canonical, spirv_.write()});
+  return write_module_binary({flags_.canonical, source_->spirv.write()});
 }
 
 module_variables::place module::find_variable(std::string_view name) const {

@@ -50,8 +50,8 @@ class module : public object_of<module, object_kind::module> {
   context& owner_context() const { return *context_; }
   device& owner_device() const { return device_; }
   const program_flags& flags() const { return flags_; }
-  const spirv::module_signature& signature() const { return signature_; }
-  bool has_imports() const { return !signature_.imports.empty(); }
+  const spirv::module_signature& signature() const { return source_->signature; }
+  bool has_imports() const { return !signature().imports.empty(); }
 
   // Null code: the module has to be linked first.
   executable get_executable() const;
@@ -60,18 +60,16 @@ class module : public object_of<module, object_kind::module> {
   ze_result_t find_function(std::string_view name, void** out) const;
 
  private:
-  module(context& owner, device& target, spirv::binary spirv, spirv::module_signature signature,
+  module(context& owner, device& target, std::shared_ptr<const prepared_module> source,
          program_flags flags);
 
-  ze_result_t allocate_variables(std::string& log);
-  ze_result_t build(const spirv::binary& linked,
+  ze_result_t build(std::shared_ptr<const prepared_module> linked,
                     std::vector<std::shared_ptr<const module_variables>> others, std::string& log);
   ze_result_t link_to(std::span<module* const> modules, std::string& log);
 
   const ref<context> context_;
   device& device_;
-  const spirv::binary spirv_;
-  const spirv::module_signature signature_;
+  const std::shared_ptr<const prepared_module> source_;
   const program_flags flags_;
   std::shared_ptr<const module_variables> variables_;  // those that it defines
 

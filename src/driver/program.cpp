@@ -19,27 +19,22 @@ std::string_view as_text(const std::vector<uint32_t>& words) {
 
 }  // namespace
 
-program::program(spirv::module_signature signature, spirv::lowered_module lowered,
-                 program_store store, kernel_compiler compiler)
-    : signature_(std::move(signature)),
-      lowered_(std::move(lowered)),
+program::program(std::shared_ptr<const prepared_module> source, program_store store,
+                 kernel_compiler compiler)
+    : source_(std::move(source)),
       store_(std::move(store)),
       compiler_(std::move(compiler)),
-      kernels_(signature_.kernels.size()),
-      functions_(lowered_.functions.size()) {}
+      kernels_(source_->signature.kernels.size()),
+      functions_(source_->lowered.functions.size()) {}
 
-result<std::shared_ptr<program>> program::build(const spirv::binary& module,
+result<std::shared_ptr<program>> program::build(std::shared_ptr<const prepared_module> source,
                                                 const std::string& compiler_options) {
-  auto signature = spirv::reflect(module);
-  if (!signature) return tl::unexpected(signature.error());
-  auto lowered = spirv::lower(module);
-  if (!lowered) return tl::unexpected(lowered.error());
   const std::array<std::string_view, 3> inputs = {cache_version, compiler_options,
-                                                  as_text(lowered->words)};
+                                                  as_text(source->lowered.words)};
   auto store = program_store::open(inputs);
   if (!store) return tl::unexpected(store.error());
-  std::shared_ptr<program> built(new program(std::move(*signature), std::move(*lowered),
-                                             std::move(*store), kernel_compiler(compiler_options)));
+  std::shared_ptr<program> built(
+      new program(std::move(source), std::move(*store), kernel_compiler(compiler_options)));
 
   if (built->kernels_.empty()) return built;
   std::vector<compiled_kernel> kernels;
@@ -54,9 +49,9 @@ result<std::shared_ptr<program>> program::build(const spirv::binary& module,
 }
 
 program::compiled_kernel program::describe(size_t kernel) const {
-  const spirv::lowered_kernel& lowered = lowered_.kernels[kernel];
+  const spirv::lowered_kernel& lowered = source_->lowered.kernels[kernel];
   std::string text;
-  for (const spirv::kernel_argument& each : signature_.kernels[kernel].arguments) {
+  for (const spirv::kernel_argument& each : source_->signature.kernels[kernel].arguments) {
     switch (each.kind) {
       case spirv::argument_kind::value:
       case spirv::argument_kind::sampler:  // see lower_images
@@ -99,7 +94,7 @@ result<std::string> program::compile(const std::vector<compiled_kernel>& kernels
   const program_store::making making(store_);
   if (is_complete()) return store_.read("log");
   if (!store_.has("module.spv")) {
-    const auto written = store_.write("module.spv", as_text(lowered_.words));
+    const auto written = store_.write("module.spv", as_text(source_->lowered.words));
     if (!written) return tl::unexpected(written.error());
   }
   auto said = compiler_.run(store_.folder(), missing);
@@ -167,11 +162,12 @@ std::shared_ptr<const kernel_image> program::specialise(
 }
 
 result<void*> program::function_address(std::string_view name) {
-  const auto found = std::find_if(lowered_.functions.begin(), lowered_.functions.end(),
-                                  [&](const auto& each) { return each.function == name; });
-  if (found == lowered_.functions.end()) return nullptr;
+  const auto found =
+      std::find_if(source_->lowered.functions.begin(), source_->lowered.functions.end(),
+                   [&](const auto& each) { return each.function == name; });
+  if (found == source_->lowered.functions.end()) return nullptr;
   const std::lock_guard lock(mutex_);
-  auto& image = functions_[static_cast<size_t>(found - lowered_.functions.begin())];
+  auto& image = functions_[static_cast<size_t>(found - source_->lowered.functions.begin())];
   if (image == nullptr) {
     auto loaded = load({found->entry_point, "p"});
     if (!loaded) return tl::unexpected(loaded.error());

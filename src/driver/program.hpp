@@ -7,8 +7,8 @@
 
 #include "driver/kernel_code.hpp"
 #include "driver/kernel_compiler.hpp"
+#include "driver/prepared_module.hpp"
 #include "driver/program_store.hpp"
-#include "driver/spirv_lower.hpp"
 
 namespace zevent::driver {
 
@@ -18,13 +18,15 @@ class program : public std::enable_shared_from_this<program> {
  public:
   // Compiles, or finds what was compiled before. A failure's message is the build log; so is the
   // text of a success, where the compiler had something to say (`log`).
-  static result<std::shared_ptr<program>> build(const spirv::binary& module,
+  static result<std::shared_ptr<program>> build(std::shared_ptr<const prepared_module> source,
                                                 const std::string& compiler_options);
 
-  const spirv::module_signature& signature() const { return signature_; }
-  const std::vector<spirv::module_variable>& variables() const { return lowered_.variables; }
+  const spirv::module_signature& signature() const { return source_->signature; }
+  const std::vector<spirv::module_variable>& variables() const {
+    return source_->lowered.variables;
+  }
   const spirv::lowered_kernel& lowered_kernel(size_t kernel) const {
-    return lowered_.kernels[kernel];
+    return source_->lowered.kernels[kernel];
   }
   const std::string& log() const { return log_; }
 
@@ -40,7 +42,7 @@ class program : public std::enable_shared_from_this<program> {
   program& operator=(const program&) = delete;
 
  private:
-  program(spirv::module_signature signature, spirv::lowered_module lowered, program_store store,
+  program(std::shared_ptr<const prepared_module> source, program_store store,
           kernel_compiler compiler);
 
   // A kernel by the name and the arguments that the compiler knows it by.
@@ -56,8 +58,7 @@ class program : public std::enable_shared_from_this<program> {
                                                  const std::array<uint64_t, 3>& group_size) const;
   result<std::shared_ptr<const kernel_image>> load(const compiled_kernel& kernel);
 
-  const spirv::module_signature signature_;
-  const spirv::lowered_module lowered_;
+  const std::shared_ptr<const prepared_module> source_;
   const program_store store_;
   const kernel_compiler compiler_;
   std::string log_;
