@@ -11,10 +11,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/temporary_folder.hpp"
+#include "driver/fork_safety.hpp"
 #include "driver/made_with_driver.hpp"
 
 namespace zevent::driver {
@@ -102,6 +106,52 @@ std::string hash_of_file(const fs::path& path) {
   return hex(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
+// Temporary folders. Programs often end without destroying their modules; a child of fork() may
+// destroy those that it has of its parent, who still needs the folders.
+class own_folders {
+ public:
+  static own_folders& instance() {
+    static auto* only = new own_folders;
+    return *only;
+  }
+
+  void add(const fs::path& folder) {
+    const std::lock_guard lock(mutex_);
+    folders_[folder] = fork_generation();
+  }
+
+  void remove(const fs::path& folder) {
+    const std::lock_guard lock(mutex_);
+    const auto found = folders_.find(folder);
+    if (found == folders_.end()) return;
+    remove_if_own(*found);
+    folders_.erase(found);
+  }
+
+  void remove_all() {
+    // exit() may have been called in the midst of the above, by a signal handler.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return;
+    for (const auto& each : folders_) remove_if_own(each);
+    folders_.clear();
+  }
+
+ private:
+  static void remove_if_own(const std::pair<const fs::path, uint32_t>& folder) {
+    std::error_code error;
+    if (folder.second == fork_generation()) fs::remove_all(folder.first, error);
+  }
+
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::inner};
+  std::map<fs::path, uint32_t> folders_;  // with the generation that made them
+};
+
+const made_with_driver registry([] { own_folders::instance(); });
+
+__attribute__((destructor)) void remove_own_folders() {
+  own_folders::instance().remove_all();
+}
+
 }  // namespace
 
 result<program_store> program_store::open(std::span<const std::string_view> inputs) {
@@ -134,6 +184,7 @@ result<program_store> program_store::open(std::span<const std::string_view> inpu
     return fail("no folder can be made to compile in: neither a cache (ZEVENT_CACHE_DIR) nor in {}",
                 temporary.string());
   }
+  own_folders::instance().add(name);
   return program_store(name, true);
 }
 
@@ -143,8 +194,7 @@ program_store::program_store(program_store&& other) noexcept
 }
 
 program_store::~program_store() {
-  std::error_code error;
-  if (is_temporary_ && !folder_.empty()) fs::remove_all(folder_, error);
+  if (is_temporary_ && !folder_.empty()) own_folders::instance().remove(folder_);
 }
 
 bool program_store::has(std::string_view file) const {

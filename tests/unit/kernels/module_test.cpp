@@ -529,6 +529,28 @@ TEST_F(modules, are_compiled_without_a_cache_where_there_can_be_none) {
   expect_adds(module_of(vector_add_spv));
 }
 
+TEST_F(modules, leave_no_temporary_folder_when_a_program_ends_without_destroying_them) {
+  const temporary_folder elsewhere;
+  const fs::path file = elsewhere.path() / "file";
+  std::ofstream(file) << "in the way";
+  const scoped_cache use(file / "cache");
+  const fs::path place = elsewhere.path() / "tmp";
+  fs::create_directory(place);
+  const char* const before = getenv("TMPDIR");
+  const std::string restored = before != nullptr ? before : "";
+  setenv("TMPDIR", place.c_str(), 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto outcome = build(spirv_desc(vector_add_spv));
+    std::exit(outcome.result == ZE_RESULT_SUCCESS && !fs::is_empty(place) ? 0 : 1);
+  }
+  before != nullptr ? setenv("TMPDIR", restored.c_str(), 1) : unsetenv("TMPDIR");
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(fs::is_empty(place));
+}
+
 TEST_F(modules, are_not_taken_from_a_cache_that_others_can_write) {
   const temporary_folder cache;
   fs::create_directories(cache.path() / "kernels");
