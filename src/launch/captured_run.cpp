@@ -13,6 +13,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "launch/exec_report.hpp"
 #include "launch/program.hpp"
 
 namespace zevent::launch {
@@ -46,7 +47,7 @@ class captured_output {
 };
 
 [[noreturn]] void become(const captured_run_request& request, const environment_changes& more,
-                         int output) {
+                         int output, const exec_report& report) {
   setpgid(0, 0);  // so that a run that hangs can be ended with all it started
   const int nothing = open("/dev/null", O_RDWR);
   dup2(nothing, STDIN_FILENO);
@@ -56,7 +57,8 @@ class captured_output {
   environment_changes changes = request.environment;
   changes.insert(changes.end(), more.begin(), more.end());
   become_program(request.command, changes);
-  _exit(errno == ENOENT ? exit_not_found : exit_not_executable);
+  report.tell(errno);
+  _exit(exit_not_executable);
 }
 
 enum class wait_end { program_ended, time_over, interrupted };
@@ -81,9 +83,16 @@ wait_end wait_for_end(pid_t child, const captured_run_request& request) {
 result<run_end> run_captured(const captured_run_request& request, const environment_changes& more) {
   const captured_output output;
   if (output.descriptor() < 0) return fail("cannot keep output: {}", std::strerror(errno));
+  exec_report report;
+  if (!report.is_open()) return fail("cannot make a pipe: {}", std::strerror(errno));
   const pid_t child = fork();
   if (child < 0) return fail("cannot start a process: {}", std::strerror(errno));
-  if (child == 0) become(request, more, output.descriptor());
+  if (child == 0) become(request, more, output.descriptor(), report);
+  if (const int error = report.wait(); error != 0) {
+    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return fail("{}", exec_problem(request.command.front(), error));
+  }
 
   run_end end;
   const wait_end waited = wait_for_end(child, request);
@@ -104,8 +113,6 @@ result<run_end> run_as_example(const captured_run_request& request, std::string_
   auto right = run_captured(request, {});
   if (!right || right->interrupted_by != 0) return right;
   const std::string& program = request.command.front();
-  if (right->exit_status == exit_not_found || right->exit_status == exit_not_executable)
-    return fail("cannot run {}", program);
   if (right->hung)
     return fail("{} does not end within {} ms even without {}; --timeout gives it longer", program,
                 request.timeout_ms, unless);

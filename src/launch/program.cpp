@@ -14,6 +14,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "launch/exec_report.hpp"
 #include "launch/process_stat.hpp"
 
 namespace zevent::launch {
@@ -28,10 +29,6 @@ std::vector<char*> pointers_to(const std::vector<std::string>& command) {
 
 void apply(const environment_changes& changes) {
   for (const auto& [name, value] : changes) setenv(name.c_str(), value.c_str(), 1);
-}
-
-std::string exec_problem(const std::string& program, int error) {
-  return fmt::format("cannot run {}: {}", program, std::strerror(error));
 }
 
 program_end interpret(int status) {
@@ -83,7 +80,10 @@ failure become_program(const std::vector<std::string>& command,
   apply(changes);
   auto arguments = pointers_to(command);
   execvp(arguments[0], arguments.data());
-  return {exec_problem(command[0], errno)};
+  const int error = errno;
+  failure problem{exec_problem(command[0], error)};
+  errno = error;
+  return problem;
 }
 
 int exit_status_of_failed_start(const std::string& program) {
@@ -102,9 +102,8 @@ result<program_end> run_program(const std::vector<std::string>& command,
 result<program_end> run_program(const std::vector<std::string>& command,
                                 const environment_changes& changes, signal_relay& relay,
                                 const side_work& meanwhile) {
-  // The pipe closes by itself when exec succeeds, and carries errno when it fails.
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
+  exec_report report;
+  if (!report.is_open()) return fail("cannot make a pipe: {}", std::strerror(errno));
 
   // A signal that comes before the relay knows the child waits until it does.
   const sigset_t held_back = signal_relay::signals();
@@ -114,8 +113,6 @@ result<program_end> run_program(const std::vector<std::string>& command,
   if (child < 0) {
     const int error = errno;
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    close(report[0]);
-    close(report[1]);
     return fail("cannot start a process: {}", std::strerror(error));
   }
   if (child == 0) {
@@ -124,25 +121,18 @@ result<program_end> run_program(const std::vector<std::string>& command,
     apply(changes);
     auto arguments = pointers_to(command);
     execvp(arguments[0], arguments.data());
-    const int error = errno;
-    [[maybe_unused]] const auto written = write(report[1], &error, sizeof error);
-    _exit(error == ENOENT ? exit_not_found : exit_not_executable);
+    report.tell(errno);
+    _exit(exit_not_executable);
   }
   relay.begin(child);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  close(report[1]);
-  int exec_error = 0;
-  ssize_t told = 0;
-  do told = read(report[0], &exec_error, sizeof exec_error);
-  while (told < 0 && errno == EINTR);
-  const bool exec_failed = told == sizeof exec_error;
-  close(report[0]);
+  const int exec_error = report.wait();
 
   wait_for_end(child, meanwhile);
   // Before its number may be another process's.
   relay.end();
   const auto end = end_of(child);
-  if (exec_failed) return fail("{}", exec_problem(command[0], exec_error));
+  if (exec_error != 0) return fail("{}", exec_problem(command[0], exec_error));
   return end;
 }
 

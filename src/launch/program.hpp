@@ -15,7 +15,8 @@ namespace zevent::launch {
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 
-// Replaces this process by the program, found through PATH. Returns only when that fails.
+// Replaces this process by the program, found through PATH. Returns only when that fails, with
+// errno that says why.
 failure become_program(const std::vector<std::string>& command, const environment_changes& changes);
 
 // How a program ended.
