@@ -41,46 +41,32 @@ bool is_lowered_instruction(spv::Op opcode) {
   }
 }
 
-class half_lowering {
+class half_lowering : instruction_lowering {
  public:
-  explicit half_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
+  explicit half_lowering(binary& module) : instruction_lowering(module) {}
 
   void run() {
-    replace_instructions(
-        module_, scope_,
+    replace_all(
         [&](const instruction& each) {
           return converts_vector(each) || gives_through_pointer(each) || is_lowered(each);
         },
-        [&](const instruction& each, std::vector<instruction>& out) {
+        [&](const instruction& each) {
           if (converts_vector(each)) {
-            convert(each.operands[0], type_of(each.operands[0]), each.type, each.result, out);
+            convert(each.operands[0], type_of(each.operands[0]), each.type, each.result);
           } else if (gives_through_pointer(each)) {
-            lower_to_parts(each, out);
+            lower_to_parts(each);
           } else {
-            lower(each, out);
+            lower(each);
           }
         });
   }
 
  private:
-  bool is_half(id type) const {
-    const instruction* found = index_.definition(type);
-    if (found != nullptr && found->opcode == spv::OpTypeVector) {
-      found = index_.definition(found->operands[0]);
-    }
-    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == 16;
-  }
-
   bool is_vector(id type) const { return index_.opcode_of(type) == spv::OpTypeVector; }
 
   bool points_to_half(id type) const {
     const instruction* found = index_.definition(type);
     return found != nullptr && found->opcode == spv::OpTypePointer && is_half(found->operands[1]);
-  }
-
-  id type_of(id value) const {
-    const instruction* found = index_.definition(value);
-    return found != nullptr ? found->type : 0;
   }
 
   bool converts_vector(const instruction& each) const {
@@ -130,25 +116,19 @@ class half_lowering {
   }
 
   // One number at a time: vectors are converted by functions that are not there either.
-  void convert(id value, id from, id type, id result, std::vector<instruction>& out) {
+  void convert(id value, id from, id type, id result) {
     // One of the two types is the module's own; the other may be new.
     const instruction* vector = index_.definition(is_half(from) ? from : type);
     if (vector->opcode != spv::OpTypeVector) {
-      out.push_back(make_instruction(spv::OpFConvert, type, result, {value}));
+      add(make_instruction(spv::OpFConvert, type, result, {value}));
       return;
     }
     const id source = component_of(from), component = component_of(type);
     std::vector<uint32_t> parts;
     for (uint32_t i = 0; i < vector->operands[1]; ++i) {
-      instruction part =
-          make_literal_instruction(spv::OpCompositeExtract, source, module_.new_id(), {value, i});
-      part.id_operands = {0};
-      const id converted = module_.new_id();
-      parts.push_back(converted);
-      out.push_back(std::move(part));
-      out.push_back(make_instruction(spv::OpFConvert, component, converted, {out.back().result}));
+      parts.push_back(emit(spv::OpFConvert, component, {emit_component(source, value, i)}));
     }
-    out.push_back(make_instruction(spv::OpCompositeConstruct, type, result, std::move(parts)));
+    add(make_instruction(spv::OpCompositeConstruct, type, result, std::move(parts)));
   }
 
   // Of one number in single precision.
@@ -156,24 +136,18 @@ class half_lowering {
     id returned, stored;
   };
 
-  two_results compute_both(const instruction& call, id number, std::vector<instruction>& out) {
+  two_results compute_both(const instruction& call, id number) {
     const id single = scope_.float_type(32);
-    const auto add = [&](spv::Op opcode, id type, std::vector<uint32_t> operands) {
-      out.push_back(make_instruction(opcode, type, module_.new_id(), std::move(operands)));
-      return out.back().result;
-    };
     const auto apply = [&](uint32_t function, std::vector<uint32_t> arguments) {
       instruction made = call;
       made.type = single;
-      made.result = module_.new_id();
       made.operands = {call.operands[0], function};
       made.id_operands = {0};
       for (const uint32_t each : arguments) {
         made.id_operands.push_back(static_cast<uint16_t>(made.operands.size()));
         made.operands.push_back(each);
       }
-      out.push_back(std::move(made));
-      return out.back().result;
+      return emit(std::move(made));
     };
     const auto constant = [&](float value) {
       return scope_.constant(spv::OpConstant, single, {std::bit_cast<uint32_t>(value)}, false);
@@ -185,87 +159,68 @@ class half_lowering {
     const bool is_modf = function == OpenCLLIB::Modf;
     const id whole = apply(is_modf ? OpenCLLIB::Trunc : OpenCLLIB::Floor, {number});
     const id truth = scope_.type(spv::OpTypeBool, {});
-    const id rest = add(spv::OpFSub, single, {number, whole});
-    const id is_infinite = add(spv::OpIsInf, truth, {number});
+    const id rest = emit(spv::OpFSub, single, {number, whole});
+    const id is_infinite = emit(spv::OpIsInf, truth, {number});
     const id zero = constant(0);
     if (is_modf) {  // the rest has the number's sign
-      const id finite = add(spv::OpSelect, single, {is_infinite, zero, rest});
+      const id finite = emit(spv::OpSelect, single, {is_infinite, zero, rest});
       return {apply(OpenCLLIB::Copysign, {finite, number}), whole};
     }
     // What is nearly one stays less than one when it is rounded.
     constexpr float largest_half_below_one = 0x1.ffcp-1F;
     const id limit = constant(largest_half_below_one);
-    const id is_more = add(spv::OpFOrdGreaterThan, truth, {rest, limit});
-    const id less = add(spv::OpSelect, single, {is_more, limit, rest});
+    const id is_more = emit(spv::OpFOrdGreaterThan, truth, {rest, limit});
+    const id less = emit(spv::OpSelect, single, {is_more, limit, rest});
     // Nothing and infinity leave nothing, with their sign.
-    const id is_zero = add(spv::OpFOrdEqual, truth, {number, zero});
-    const id is_special = add(spv::OpLogicalOr, truth, {is_zero, is_infinite});
+    const id is_zero = emit(spv::OpFOrdEqual, truth, {number, zero});
+    const id is_special = emit(spv::OpLogicalOr, truth, {is_zero, is_infinite});
     const id nothing = apply(OpenCLLIB::Copysign, {zero, number});
-    return {add(spv::OpSelect, single, {is_special, nothing, less}), whole};
+    return {emit(spv::OpSelect, single, {is_special, nothing, less}), whole};
   }
 
-  void lower_to_parts(const instruction& call, std::vector<instruction>& out) {
+  void lower_to_parts(const instruction& call) {
     const id value = call.operands[2], pointer = call.operands[3];
     const instruction& type = *index_.definition(call.type);
     const bool is_single = type.opcode != spv::OpTypeVector;
     const id half = is_single ? call.type : type.operands[0];
     std::vector<uint32_t> returned, stored;
-    const auto narrow = [&](id number) {
-      out.push_back(make_instruction(spv::OpFConvert, half, module_.new_id(), {number}));
-      return out.back().result;
-    };
+    const auto narrow = [&](id number) { return emit(spv::OpFConvert, half, {number}); };
     for (uint32_t i = 0; i < (is_single ? 1 : type.operands[1]); ++i) {
-      id part = value;
-      if (!is_single) {
-        instruction extract =
-            make_literal_instruction(spv::OpCompositeExtract, half, module_.new_id(), {value, i});
-        extract.id_operands = {0};
-        part = extract.result;
-        out.push_back(std::move(extract));
-      }
-      const id wide = module_.new_id();
-      out.push_back(make_instruction(spv::OpFConvert, scope_.float_type(32), wide, {part}));
-      const two_results both = compute_both(call, wide, out);
+      const id part = is_single ? value : emit_component(half, value, i);
+      const id wide = emit(spv::OpFConvert, scope_.float_type(32), {part});
+      const two_results both = compute_both(call, wide);
       returned.push_back(narrow(both.returned));
       stored.push_back(narrow(both.stored));
     }
     id second = stored.front();
     if (is_single) {
-      out.push_back(
-          make_instruction(spv::OpCopyObject, call.type, call.result, {returned.front()}));
+      add(make_instruction(spv::OpCopyObject, call.type, call.result, {returned.front()}));
     } else {
-      out.push_back(
-          make_instruction(spv::OpCompositeConstruct, call.type, call.result, std::move(returned)));
-      second = module_.new_id();
-      out.push_back(
-          make_instruction(spv::OpCompositeConstruct, call.type, second, std::move(stored)));
+      add(make_instruction(spv::OpCompositeConstruct, call.type, call.result, std::move(returned)));
+      second = emit(spv::OpCompositeConstruct, call.type, std::move(stored));
     }
-    out.push_back(make_instruction(spv::OpStore, 0, 0, {pointer, second}));
+    add(make_instruction(spv::OpStore, 0, 0, {pointer, second}));
   }
 
-  void lower(instruction each, std::vector<instruction>& out) {
+  void lower(instruction each) {
     each.for_each_id([&](id& used) {
       const id type = type_of(used);
       if (!is_half(type)) return;
       const id wide = module_.new_id();
-      convert(used, type, wide_type(type), wide, out);
+      convert(used, type, wide_type(type), wide);
       used = wide;
     });
     if (!is_half(each.type)) {
-      out.push_back(std::move(each));
+      add(std::move(each));
       return;
     }
     const id type = std::exchange(each.type, wide_type(each.type));
     const id result = std::exchange(each.result, module_.new_id());
     const id wide = each.result;
     const id from = each.type;
-    out.push_back(std::move(each));
-    convert(wide, from, type, result, out);
+    add(std::move(each));
+    convert(wide, from, type, result);
   }
-
-  binary& module_;
-  const module_index index_;
-  module_scope scope_;
 };
 
 }  // namespace

@@ -32,9 +32,9 @@ bool moves_numbers(uint32_t function) {
   }
 }
 
-class half_bits_lowering {
+class half_bits_lowering : instruction_lowering {
  public:
-  explicit half_bits_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
+  explicit half_bits_lowering(binary& module) : instruction_lowering(module) {}
 
   void run() {
     // From halves there is nothing to round.
@@ -43,15 +43,13 @@ class half_bits_lowering {
         rounded_.insert(each.result);
       }
     }
-    replace_instructions(
-        module_, scope_,
+    replace_all(
         [&](const instruction& each) {
           return is_move(each) || is_call(each, OpenCLLIB::Nan) ||
                  is_call(each, OpenCLLIB::Nextafter) || asks_if_normal(each) ||
                  rounding_of(each) != nullptr;
         },
-        [&](const instruction& each, std::vector<instruction>& out) {
-          out_ = &out;
+        [&](const instruction& each) {
           if (is_move(each)) {
             move(each);
           } else if (is_call(each, OpenCLLIB::Nan)) {
@@ -72,24 +70,11 @@ class half_bits_lowering {
   }
 
  private:
-  bool is_half(id type) const {
-    const instruction* found = index_.definition(type);
-    if (found != nullptr && found->opcode == spv::OpTypeVector) {
-      found = index_.definition(found->operands[0]);
-    }
-    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == 16;
-  }
-
   const instruction* pointer_to_half(id type) const {
     const instruction* found = index_.definition(type);
     const bool is_one = found != nullptr && found->opcode == spv::OpTypePointer &&
                         found->operands.size() > 1 && is_half(found->operands[1]);
     return is_one ? found : nullptr;
-  }
-
-  id type_of(id value) const {
-    const instruction* found = index_.definition(value);
-    return found != nullptr ? found->type : 0;
   }
 
   bool is_call(const instruction& each, uint32_t function) const {
@@ -145,16 +130,10 @@ class half_bits_lowering {
                            std::vector<uint32_t>(found.operands[1], single), true);
   }
 
-  id emit(spv::Op opcode, id type, std::vector<uint32_t> ids) {
-    const id made = module_.new_id();
-    out_->push_back(make_instruction(opcode, type, made, std::move(ids)));
-    return made;
-  }
-
   id bits_of(id value) { return emit(spv::OpBitcast, bits_type(type_of(value)), {value}); }
 
   void give(const instruction& each, id bits) {
-    out_->push_back(make_instruction(spv::OpBitcast, each.type, each.result, {bits}));
+    add(make_instruction(spv::OpBitcast, each.type, each.result, {bits}));
   }
 
   void move(instruction each) {
@@ -170,14 +149,14 @@ class half_bits_lowering {
       }
     });
     if (!is_half(type)) {
-      out_->push_back(std::move(each));
+      add(std::move(each));
       return;
     }
     each.type = bits_type(type);
     each.result = module_.new_id();
     const id bits = each.result;
-    out_->push_back(std::move(each));
-    out_->push_back(make_instruction(spv::OpBitcast, type, result, {bits}));
+    add(std::move(each));
+    add(make_instruction(spv::OpBitcast, type, result, {bits}));
   }
 
   void make_nan(const instruction& each) {
@@ -263,14 +242,9 @@ class half_bits_lowering {
     const id exponent = emit(spv::OpBitwiseAnd, bits_type(type), {bits_of(each.operands[0]), mask});
     const id is_large = emit(spv::OpINotEqual, truth, {exponent, constant(type, 0)});
     const id is_finite = emit(spv::OpINotEqual, truth, {exponent, mask});
-    out_->push_back(
-        make_instruction(spv::OpLogicalAnd, each.type, each.result, {is_large, is_finite}));
+    add(make_instruction(spv::OpLogicalAnd, each.type, each.result, {is_large, is_finite}));
   }
 
-  binary& module_;
-  const module_index index_;
-  module_scope scope_;
-  std::vector<instruction>* out_ = nullptr;
   std::unordered_set<id> rounded_;  // results whose rounding mode says nothing any more
 };
 

@@ -82,20 +82,18 @@ uint32_t exact_function(uint32_t function) {
   }
 }
 
-class math_lowering {
+class math_lowering : instruction_lowering {
  public:
-  explicit math_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
+  explicit math_lowering(binary& module) : instruction_lowering(module) {}
 
   void run() {
-    replace_instructions(
-        module_, scope_,
+    replace_all(
         [&](const instruction& each) {
           if (!each.is_opencl_function()) return false;
           const uint32_t function = each.operands[1];
           return is_inexact(function) || is_called_for_parts(each) || is_stored_apart(each);
         },
-        [&](const instruction& each, std::vector<instruction>& out) {
-          out_ = &out;
+        [&](const instruction& each) {
           instruction call = each;
           call.operands[1] = exact_function(each.operands[1]);
           if (is_stored_apart(call)) {
@@ -103,17 +101,12 @@ class math_lowering {
           } else if (is_called_for_parts(call)) {
             call_for_parts(call);
           } else {
-            out.push_back(std::move(call));
+            add(std::move(call));
           }
         });
   }
 
  private:
-  id type_of(id value) const {
-    const instruction* found = index_.definition(value);
-    return found != nullptr ? found->type : 0;
-  }
-
   const instruction* vector_type(id type) const {
     const instruction* found = index_.definition(type);
     return found != nullptr && found->opcode == spv::OpTypeVector ? found : nullptr;
@@ -148,15 +141,6 @@ class math_lowering {
            index_.opcode_of(type_of(each.operands[3])) == spv::OpTypeInt;
   }
 
-  id emit(instruction added) {
-    added.result = module_.new_id();
-    out_->push_back(std::move(added));
-    return out_->back().result;
-  }
-  id emit(spv::Op opcode, id type, std::vector<uint32_t> ids) {
-    return emit(make_instruction(opcode, type, 0, std::move(ids)));
-  }
-
   id part_type(id component, uint32_t count) {
     return count == 1 ? component : scope_.vector_type(component, count);
   }
@@ -164,12 +148,7 @@ class math_lowering {
   // `count` components from the one at `first`.
   id part_of(id value, const instruction& type, uint32_t first, uint32_t count) {
     const id component = type.operands[0];
-    if (count == 1) {
-      instruction extract =
-          make_literal_instruction(spv::OpCompositeExtract, component, 0, {value, first});
-      extract.id_operands = {0};
-      return emit(std::move(extract));
-    }
+    if (count == 1) return emit_component(component, value, first);
     instruction shuffle = make_literal_instruction(
         spv::OpVectorShuffle, scope_.vector_type(component, count), 0, {value, value});
     for (uint32_t i = 0; i < count; ++i) shuffle.operands.push_back(first + i);
@@ -217,8 +196,7 @@ class math_lowering {
       }
       parts.push_back(emit(std::move(part)));
     }
-    out_->push_back(
-        make_instruction(spv::OpCompositeConstruct, call.type, call.result, std::move(parts)));
+    add(make_instruction(spv::OpCompositeConstruct, call.type, call.result, std::move(parts)));
   }
 
   // Data, offset, pointer and perhaps a rounding mode.
@@ -243,15 +221,10 @@ class math_lowering {
       if (i + 1 < components) {
         emit(std::move(store));
       } else {
-        out_->push_back(std::move(store));
+        add(std::move(store));
       }
     }
   }
-
-  binary& module_;
-  const module_index index_;
-  module_scope scope_;
-  std::vector<instruction>* out_ = nullptr;
 };
 
 }  // namespace

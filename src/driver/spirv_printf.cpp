@@ -15,26 +15,24 @@ namespace {
 constexpr uint32_t word_bits = 32;
 constexpr uint32_t register_bits = 64;  // a general one
 
-class printf_lowering {
+class printf_lowering : instruction_lowering {
  public:
-  explicit printf_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
+  explicit printf_lowering(binary& module) : instruction_lowering(module) {}
 
   void run() {
-    replace_instructions(
-        module_, scope_,
+    replace_all(
         [&](const instruction& each) {
           return each.is_opencl_function() && each.operands[1] == OpenCLLIB::Printf &&
                  std::any_of(each.id_operands.begin(), each.id_operands.end(),
                              [&](uint16_t operand) { return is_passed_otherwise(each, operand); });
         },
-        [&](const instruction& each, std::vector<instruction>& out) {
-          out_ = &out;
+        [&](const instruction& each) {
           instruction call = each;
           for (const uint16_t operand : each.id_operands) {
             if (!is_passed_otherwise(each, operand)) continue;
             call.operands[operand] = pass(each.operands[operand]);
           }
-          out.push_back(std::move(call));
+          add(std::move(call));
         });
   }
 
@@ -70,15 +68,6 @@ class printf_lowering {
            (found.count == 3 && room_bits(found) <= register_bits);
   }
 
-  id emit(instruction added) {
-    added.result = module_.new_id();
-    out_->push_back(std::move(added));
-    return out_->back().result;
-  }
-  id emit(spv::Op opcode, id type, std::vector<uint32_t> ids) {
-    return emit(make_instruction(opcode, type, 0, std::move(ids)));
-  }
-
   id pass(id value) {
     const shape found = shape_of(value);
     if (is_half(found)) {
@@ -100,11 +89,6 @@ class printf_lowering {
     return bits == word_bits ? passed
                              : emit(spv::OpUConvert, scope_.integer_type(word_bits), {passed});
   }
-
-  binary& module_;
-  const module_index index_;
-  module_scope scope_;
-  std::vector<instruction>* out_ = nullptr;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "driver/spirv_binary.hpp"
 #include "driver/spirv_scope.hpp"
+#include "driver/spirv_types.hpp"
 
 namespace zevent::driver::spirv {
 
@@ -48,5 +49,62 @@ bool replace_instructions(binary& module, module_scope& scope, IsReplaced&& is_r
   scope.flush();
   return true;
 }
+
+// What passes have in common that put several instructions in the place of one.
+class instruction_lowering {
+ protected:
+  explicit instruction_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
+
+  // As above; what stands for an instruction is given to add() and emit().
+  template <typename IsReplaced, typename Replace>
+  void replace_all(IsReplaced&& is_replaced, Replace&& replace) {
+    replace_instructions(module_, scope_, is_replaced,
+                         [&](const instruction& each, std::vector<instruction>& out) {
+                           out_ = &out;
+                           replace(each);
+                         });
+  }
+
+  void add(instruction added) { out_->push_back(std::move(added)); }
+
+  // The same with a result of its own, which is returned.
+  id emit(instruction added) {
+    added.result = module_.new_id();
+    add(std::move(added));
+    return out_->back().result;
+  }
+  id emit(spv::Op opcode, id type, std::vector<uint32_t> ids) {
+    return emit(make_instruction(opcode, type, 0, std::move(ids)));
+  }
+
+  // One component of a vector.
+  id emit_component(id type, id vector, uint32_t number) {
+    instruction extract =
+        make_literal_instruction(spv::OpCompositeExtract, type, 0, {vector, number});
+    extract.id_operands = {0};
+    return emit(std::move(extract));
+  }
+
+  id type_of(id value) const {
+    const instruction* found = index_.definition(value);
+    return found != nullptr ? found->type : 0;
+  }
+
+  // A half, or a vector of them.
+  bool is_half(id type) const {
+    const instruction* found = index_.definition(type);
+    if (found != nullptr && found->opcode == spv::OpTypeVector) {
+      found = index_.definition(found->operands[0]);
+    }
+    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == 16;
+  }
+
+  binary& module_;
+  const module_index index_;
+  module_scope scope_;
+
+ private:
+  std::vector<instruction>* out_ = nullptr;
+};
 
 }  // namespace zevent::driver::spirv
