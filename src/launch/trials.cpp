@@ -1,6 +1,7 @@
 #include "launch/trials.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace zevent::launch {
 namespace {
@@ -41,19 +42,24 @@ std::optional<uint64_t> trial_report::first_bad_seed() const {
 
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress) {
-  const auto right = run_as_example(request.run, "chaos");
+  std::vector<run_end> failures;
+  const auto right = run_as_example(request.run, "chaos", &failures);
   if (!right) return tl::unexpected(right.error());
 
   trial_report report;
   report.interrupted_by = right->interrupted_by;
   if (report.interrupted_by != 0) return report;
   report.plain.add(trial_end::same);
-  const uint64_t total = request.seeds * 2;
-  progress(1, total);
-  for (uint64_t run = 1; run < total; ++run) {
+  for (const run_end& each : failures) report.plain.add(judge(each, *right));
+  const uint64_t plain_runs = std::max(request.seeds, report.plain.runs);
+  const uint64_t total = request.seeds + plain_runs;
+  const auto done = [&] { return report.plain.runs + report.chaos.runs; };
+  progress(done(), total);
+  while (done() < total) {
     // One of each in turn, so that both have met the same moods of the machine.
-    const uint64_t seed = (run + 1) / 2;
-    const bool under_chaos = run % 2 == 1;
+    const uint64_t seed = report.chaos.runs + 1;
+    const bool under_chaos =
+        seed <= request.seeds && (seed <= report.plain.runs || report.plain.runs == plain_runs);
     const auto end = run_captured(
         request.run, under_chaos ? environment_changes{{"ZEVENT_CHAOS", std::to_string(seed)}}
                                  : environment_changes{});
@@ -67,7 +73,7 @@ result<trial_report> run_trials(const trial_request& request,
                                                          : report.first_failing_seed;
       if (!first) first = seed;
     }
-    progress(run + 1, total);
+    progress(done(), total);
   }
   return report;
 }

@@ -15,7 +15,7 @@ enum class trial_end { same, failed, crashed, hung, output_differs };
 // What the runs with a seed, or those without, came to.
 struct trial_counts {
   uint64_t runs = 0;
-  uint64_t failed = 0;          // another exit status than the first plain run
+  uint64_t failed = 0;          // another exit status than the plain run that was right
   uint64_t crashed = 0;         // ended by a signal
   uint64_t hung = 0;            // ended by us, after the time limit
   uint64_t output_differs = 0;  // the same exit status, other output
@@ -46,9 +46,9 @@ struct trial_request {
   uint64_t seeds = 100;  // 1 to N
 };
 
-// Runs the program once plainly, which says what is right, then N - 1 times more plainly and N
-// times under chaos with the seeds 1 to N, until it is interrupted. `progress` is told after each
-// run how many are done, of how many.
+// Runs the program plainly until it succeeds, which says what is right, then plainly until that has
+// been done N times, and N times under chaos with the seeds 1 to N, until it is interrupted.
+// `progress` is told after each run how many are done, of how many.
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress);
 
