@@ -655,9 +655,9 @@ TEST_F(modules, are_compiled_and_run_in_the_child_of_a_fork) {
   GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
 #endif
   expect_adds(module_of(vector_add_spv));
+  const temporary_folder cache;
   const pid_t child = fork();
   if (child == 0) {
-    const temporary_folder cache;
     const scoped_cache use(cache.path());
     expect_adds(module_of(vector_add_spv));
     _exit(HasFailure() ? 1 : 0);
