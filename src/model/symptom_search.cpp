@@ -6,6 +6,8 @@
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
 #include "api/result_code.hpp"
+#include "model/process_calls.hpp"
+#include "model/process_model.hpp"
 
 namespace zevent::model {
 namespace {
@@ -97,10 +99,12 @@ class search {
   }
 
   std::optional<found_symptom> worst() const {
-    for (const auto* each : {&unreturned_, &error_, &crash_elsewhere_})
+    for (const auto* each : {&unreturned_, &error_})
       if (*each) return *each;
     return slowest_;
   }
+
+  const std::optional<found_symptom>& crash_elsewhere() const { return crash_elsewhere_; }
 
   // The crash or the hang that the process ended in.
   const std::optional<found_symptom>& end() const {
@@ -206,6 +210,62 @@ result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace
                                                   uint64_t threshold_ns, uint64_t last_call) {
   if (process >= trace.run().processes.size()) return fail("there is no process {}", process);
   return search(trace, process, threshold_ns, last_call).worst();
+}
+
+namespace {
+
+// Follows the commands of a process to the end of its calls.
+class command_watch final : public listener {
+ public:
+  void begin(const call_view& call) { state_.begin(call); }
+  void end(const call_view& call) { state_.end(call); }
+  // Some command is not known to be complete.
+  bool any_under_way() const {
+    const auto& streams = state_.streams();
+    return std::any_of(streams.begin(), streams.end(),
+                       [](const auto& each) { return each->busy(); });
+  }
+
+ private:
+  process_model state_{*this};
+};
+
+bool leaves_commands_under_way(const trace::trace_file& trace, uint32_t process) {
+  command_watch watch;
+  tell_calls_of(trace, process, watch);
+  return watch.any_under_way();
+}
+
+crash_in_no_call explain(const found_symptom& crashed, const trace::trace_file& trace,
+                         uint32_t process) {
+  crash_in_no_call out{*std::get<crash>(crashed.what).signal, crashed.call, false, crashed.why};
+  if (trace.run().processes[process].lost_calls != 0) {
+    out.why +=
+        "; calls are missing: it crashed in one of them, in its own code or in a thread of the "
+        "driver";
+  } else if (leaves_commands_under_way(trace, process)) {
+    out.why +=
+        "; commands may have been under way: it crashed in its own code or in a thread of the "
+        "driver";
+  } else {
+    out.why += "; no command was under way: it crashed in its own code";
+    out.is_programs_own = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<crash_in_no_call> find_crashes_in_no_call(const trace::trace_file& trace,
+                                                      std::span<const uint32_t> processes,
+                                                      uint64_t last_call) {
+  std::vector<crash_in_no_call> out;
+  for (const uint32_t each : processes) {
+    if (!trace.run().processes[each].end.is_crash()) continue;
+    const search searched(trace, each, blocking_ns, last_call);
+    if (const auto& found = searched.crash_elsewhere()) out.push_back(explain(*found, trace, each));
+  }
+  return out;
 }
 
 namespace {

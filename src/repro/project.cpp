@@ -179,7 +179,9 @@ class readme_writer {
     line("# A reproducer in pure Level Zero");
     line();
     if (std::holds_alternative<model::no_symptom>(facts_.symptom)) {
-      line("The recorded calls; nothing in the recording looked like a symptom.");
+      line("The recorded calls; nothing in the recording looked like a symptom{}.",
+           facts_.crashes.empty() ? "" : " that they are sure to show again");
+      crashes();
       return;
     }
     line("Symptom: `{}`", model::to_text(facts_.symptom));
@@ -187,6 +189,14 @@ class readme_writer {
     if (!facts_.reason.empty()) line("In the recording, {}.", facts_.reason);
     for (const auto& each : program_.symptom_calls)
       line("- call {}, `{}`: {}", each.number, each.function, model::time_text(each.duration_ns));
+    crashes();
+  }
+
+  void crashes() {
+    for (const auto& each : facts_.crashes) {
+      line();
+      line("In the recording, {}.", each);
+    }
   }
 
   void usage() {

@@ -13,6 +13,7 @@ struct project_facts {
   std::string trace;   // the name of its file
   std::string reason;  // why the symptom is one: "call 49 … may not block"
   model::symptom symptom;
+  std::vector<std::string> crashes;  // in no call, which the program may not show
   std::vector<uint32_t> processes;
 };
 

@@ -99,6 +99,14 @@ bool say_what_is_shared(const trace::trace_file& trace, uint32_t process,
   return false;
 }
 
+// A replay has no code of the program's.
+void say_what_is_left_out(const trace::trace_file& trace, std::span<const uint32_t> processes,
+                          const replay_options& options) {
+  for (const auto& each :
+       model::find_crashes_in_no_call(trace, processes, options.until.value_or(UINT64_MAX)))
+    fmt::print(stderr, "zevent: replay: in the recording, {}\n", each.why);
+}
+
 replay::rule_words words_of(check::rule_id id) {
   const auto* rule = check::find_rule(id);
   return {check::to_text(id), std::string(rule->title), std::string(rule->advice)};
@@ -173,6 +181,7 @@ int replay(const replay_options& options) {
   const auto unmet = unmet_needs(*programs, running);
   if (!unmet) return complain("replay", unmet.error(), exit_could_not_run);
   if (!say_what_lacks(*programs, *unmet, options)) return exit_could_not_run;
+  say_what_is_left_out(trace, *processes, options);
 
   if (options.chaos_seeds > 0)
     return replay_under_chaos(trace, options.trace,

@@ -31,6 +31,7 @@ struct repro_options {
 // What is to be shown again, and by which processes.
 struct chosen_calls {
   model::found_symptom symptom{model::no_symptom{}, 0, ""};
+  std::vector<std::string> crashes;  // in no call, which calls do not show again
   std::vector<uint32_t> processes;
 };
 
@@ -96,6 +97,24 @@ result<std::vector<uint32_t>> processes_for(const trace::trace_file& trace,
   return sharing;
 }
 
+// Where the processes crashed as the symptom has it, and in no call: notes it, and fails if there
+// was nothing of the driver's that could have crashed.
+result<void> look_for_crash(const model::crash& wanted, const trace::trace_file& trace,
+                            uint64_t last_call, chosen_calls& out) {
+  const auto in_call = find_symptom(trace, out.processes, last_call);
+  if (!in_call) return tl::unexpected(in_call.error());
+  if (std::holds_alternative<model::crash>(in_call->what)) return {};
+  bool is_programs_own = true;
+  for (auto& each : model::find_crashes_in_no_call(trace, out.processes, last_call)) {
+    if (wanted.signal && *wanted.signal != each.signal) continue;
+    is_programs_own = is_programs_own && each.is_programs_own;
+    out.crashes.push_back(std::move(each.why));
+  }
+  if (out.crashes.empty() || !is_programs_own) return {};
+  return fail("{}, and calls do not show that again; '--symptom none' writes them",
+              out.crashes.front());
+}
+
 // Fails where the call that a symptom names is left out; says where the recording does not show it.
 result<void> look_for(const model::symptom& symptom, const trace::trace_file& trace,
                       uint64_t last_call) {
@@ -127,8 +146,13 @@ result<chosen_calls> choose(const repro_options& options,
     if (!found) return tl::unexpected(found.error());
     out.symptom = std::move(*found);
     if (!is_none(out.symptom.what)) shown_by = out.symptom.call;
+    for (auto& each : model::find_crashes_in_no_call(trace, out.processes, last_call))
+      out.crashes.push_back(std::move(each.why));
   } else {
     if (auto done = look_for(*given, trace, last_call); !done) return tl::unexpected(done.error());
+    if (const auto* crash = std::get_if<model::crash>(&*given))
+      if (auto done = look_for_crash(*crash, trace, last_call, out); !done)
+        return tl::unexpected(done.error());
     out.symptom.what = *given;
     shown_by = call_named_by(*given);
   }
@@ -242,14 +266,17 @@ int repro(const repro_options& options) {
   std::vector<uint32_t> processes;
   for (const auto& each : writing.selections) processes.push_back(each.process);
   const repro::project_facts facts{std::filesystem::path(options.trace).filename().string(),
-                                   symptom->why, symptom->what, std::move(processes)};
+                                   symptom->why, symptom->what, chosen->crashes,
+                                   std::move(processes)};
   const auto written = repro::write_project(options.output, *program, trace, facts);
   if (!written) return complain("repro", written.error(), exit_could_not_run);
 
+  for (const auto& each : chosen->crashes) fmt::print("{}\n", each);
   if (is_none(symptom->what) && !given)
     fmt::print(
-        "nothing in this recording looks like a symptom; --symptom 'CALL>DURATION' or\n"
-        "--symptom 'CALL result=NAME' says what the reproducer is to look for\n");
+        "nothing{} in this recording looks like a symptom; --symptom 'CALL>DURATION' or\n"
+        "--symptom 'CALL result=NAME' says what the reproducer is to look for\n",
+        chosen->crashes.empty() ? "" : " else");
   else
     fmt::print("symptom {}{}{}\n", model::to_text(symptom->what), symptom->why.empty() ? "" : ": ",
                symptom->why);

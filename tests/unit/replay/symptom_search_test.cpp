@@ -53,6 +53,16 @@ class SymptomSearch : public ::testing::Test {
     return *searched ? fmt::format("{}: {}", to_text((*searched)->what), (*searched)->why) : "none";
   }
 
+  std::string crash_in_no_call(uint64_t last_call = UINT64_MAX) {
+    app.file.header().state = state;
+    app.file.header().end = end;
+    const uint32_t first = 0;
+    const auto all = find_crashes_in_no_call(packed({&app}), {&first, 1}, last_call);
+    if (all.empty()) return "none";
+    EXPECT_EQ(all.size(), 1u);
+    return (all[0].is_programs_own ? "its own: " : "") + all[0].why;
+  }
+
   fake_program app;
   uint64_t now = 1000;
   ze_event_handle_t event = fake_handle<ze_event_handle_t>(0xe);
@@ -159,28 +169,59 @@ TEST_F(SymptomSearch, LetsAProgramExitWhileAThreadWaitsAlsoWithoutAWordToTheReco
   EXPECT_EQ(found(), "none");
 }
 
-TEST_F(SymptomSearch, PrefersAnErrorToACrashBetweenCalls) {
-  query(50 * millisecond);
+TEST_F(SymptomSearch, LooksForSomethingElseWhereTheProgramCrashedBetweenCalls) {
+  query(10);
   ended_by(SIGABRT, 1000 * millisecond);
+  EXPECT_EQ(found(), "none") << "calls do not show that crash again";
+  query(50 * millisecond);
   EXPECT_EQ(found(),
-            "crash=SIGABRT: the program was ended by SIGABRT after call 0 zeEventQueryStatus, in "
-            "no call");
+            "zeEventQueryStatus>100us: call 1 zeEventQueryStatus took 50.0 ms and may not block");
   query(10, ZE_RESULT_ERROR_DEVICE_LOST);
   EXPECT_EQ(found(),
-            "1 result=ERROR_DEVICE_LOST: call 1 zeEventQueryStatus returned ERROR_DEVICE_LOST");
+            "2 result=ERROR_DEVICE_LOST: call 2 zeEventQueryStatus returned ERROR_DEVICE_LOST");
   const auto shown = find_shown(packed({&app}), crash{SIGABRT});
   ASSERT_TRUE(shown);
-  EXPECT_EQ(shown->size(), 1u) << "the crash is there all the same";
+  ASSERT_EQ(shown->size(), 1u) << "the recording shows it all the same";
+  EXPECT_EQ(shown->front().why,
+            "the program was ended by SIGABRT after call 2 zeEventQueryStatus, in no call");
+}
+
+TEST_F(SymptomSearch, KnowsWhetherOnlyTheProgramsOwnCodeCanHaveCrashed) {
+  list(0x1, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+  ended_by(SIGSEGV, 1000 * millisecond);
+  EXPECT_EQ(crash_in_no_call(),
+            "its own: the program was ended by SIGSEGV after call 0 zeCommandListCreateImmediate, "
+            "in no call; no command was under way: it crashed in its own code");
+  barrier(0x1, 10);
+  EXPECT_EQ(crash_in_no_call(),
+            "the program was ended by SIGSEGV after call 1 zeCommandListAppendBarrier, in no call; "
+            "commands may have been under way: it crashed in its own code or in a thread of the "
+            "driver");
+  const auto on = fake_handle<ze_command_list_handle_t>(0x1);
+  const uint64_t forever = UINT64_MAX;
+  app.call("zeCommandListHostSynchronize", {now += 100 * millisecond, 10}, on, forever);
+  EXPECT_EQ(crash_in_no_call().substr(0, 8), "its own:");
+  app.file.header().lost_calls = 3;
+  EXPECT_EQ(crash_in_no_call(),
+            "the program was ended by SIGSEGV after call 2 zeCommandListHostSynchronize; calls are "
+            "missing: it crashed in one of them, in its own code or in a thread of the driver");
+}
+
+TEST_F(SymptomSearch, FindsNoCrashInNoCallWhereACallDidNotReturnOrNothingCrashed) {
+  query(10);
+  ended_by(SIGTERM, millisecond);
+  EXPECT_EQ(crash_in_no_call(), "none");
+  app.hang("zeEventQueryStatus", now += 100, event);
+  ended_by(SIGSEGV, millisecond);
+  EXPECT_EQ(crash_in_no_call(), "none");
 }
 
 TEST_F(SymptomSearch, DoesNotFindACrashThatIsLeftOut) {
   query(10);
   query(10);
   ended_by(SIGSEGV, 1000 * millisecond);
-  app.file.header().state = state;
-  app.file.header().end = end;
-  EXPECT_FALSE(*find_symptom(packed({&app}), 0, blocking_ns, 0));
-  EXPECT_TRUE(*find_symptom(packed({&app}), 0, blocking_ns, 1));
+  EXPECT_EQ(crash_in_no_call(0), "none");
+  EXPECT_NE(crash_in_no_call(1), "none");
 }
 
 TEST_F(SymptomSearch, KnowsSignalsAndStatusesWhereTheRecordingTellsThem) {

@@ -1,0 +1,80 @@
+"""What check, replay and repro make of programs that crashed.
+
+    crashed_program_test.py ZEVENT PROGRAM
+
+PROGRAM makes some calls and then what it is told to do. Expected: a crash in the program's own code is
+said to be one; no reproducer claims to show it, but its calls are made again.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+COULD_NOT_RUN = 125
+
+
+class Trial:
+    def __init__(self, zevent, program, folder):
+        self.zevent, self.program, self.folder = zevent, program, folder
+
+    def record(self, *deeds):
+        subprocess.run(
+            [self.zevent, "record", "--driver", "software", "-o", "t.zev", "--", self.program, *deeds],
+            cwd=self.folder,
+            stderr=subprocess.DEVNULL,
+            timeout=100,
+        )
+
+    def run(self, words, status, *texts):
+        done = subprocess.run(
+            [self.zevent, *words],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=100,
+        )
+        if done.returncode != status or any(each not in done.stdout for each in texts):
+            print("$ zevent " + " ".join(words), done.stdout, sep="\n")
+            sys.exit(f"status {done.returncode}; expected was {status} and {texts}")
+        return done.stdout
+
+    def text(self, name):
+        with open(os.path.join(self.folder, name)) as file:
+            return file.read()
+
+
+def crash_in_its_own_code(trial):
+    trial.record("abort")
+    ended = "the program was ended by SIGABRT after call"
+    own = "in no call; no command was under way: it crashed in its own code"
+    trial.run(["check", "--symptom", "crash=SIGABRT", "t.zev"], 1, ended, "is there")
+    trial.run(["check", "--symptom", "crash=SIGSEGV", "t.zev"], 0, "is not there")
+    trial.run(["replay", "t.zev"], 0, ended, own)
+    trial.run(["replay", "--symptom", "crash", "t.zev"], 0, own, "the symptom crash is not there")
+    trial.run(["replay", "--until", "2", "t.zev"], 0)
+    found = ["repro", "--verify", "-o", "abort", "t.zev"]
+    trial.run(found, 0, ended, own, "nothing else in this recording", "verified: same calls")
+    if own not in trial.text("abort/README.md") or "Symptom" in trial.text("abort/README.md"):
+        sys.exit("the README.md does not say how the program crashed, or promises to show it")
+    for symptom in ("crash", "crash=SIGABRT"):
+        wanted = ["repro", "--symptom", symptom, "-o", "never", "t.zev"]
+        trial.run(wanted, COULD_NOT_RUN, own, "calls do not show that again")
+    if os.path.exists(os.path.join(trial.folder, "never")):
+        sys.exit("a reproducer was written that can never show its symptom")
+    other = ["repro", "--symptom", "crash=SIGSEGV", "-o", "other", "t.zev"]
+    trial.run(other, 0, "no call of the recording shows the symptom crash=SIGSEGV")
+    if own in trial.run(["repro", "--until", "2", "-o", "part", "t.zev"], 0):
+        sys.exit("a crash is told that comes after what was asked for")
+
+
+def main():
+    zevent, program = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(zevent, program, folder)
+        for part in (crash_in_its_own_code,):
+            part(trial)
+
+
+main()
