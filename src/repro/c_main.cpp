@@ -22,20 +22,26 @@ std::string c_result(const model::call_with_result& wanted) {
 }
 
 constexpr std::string_view signal_handler = R"(
-/* The last word of a program that hangs or crashes. */
+/* The last word of a program that hangs or crashes. A call that hangs and did not return in the
+ * recording either is the last there is to see: what was seen before it decides. */
 static void on_signal(int number) {
-  char text[128];
-  int bytes;
-  if (number == SIGALRM && call_under_way >= 0)
-    bytes = snprintf(text, sizeof(text), "repro: call %ld did not return in %u s\n", call_under_way,
-                     hang_seconds);
-  else if (number == SIGALRM)
-    bytes = snprintf(text, sizeof(text), "repro: the calls were not over in %u s\n", run_seconds);
-  else
-    bytes = snprintf(text, sizeof(text), "repro: ended by signal %d\n", number);
-  if (write(2, text, (size_t)bytes) < 0) _exit(125);
-  if (number == SIGALRM ? SYMPTOM_IS_HANG : SYMPTOM_IS_CRASH(number)) _exit(1);
-  _exit(125);
+  char text[512];
+  int status = 125;
+  if (number == SIGALRM && calls_under_way > 0) {
+    status = SYMPTOM_IS_HANG || symptom_is_shown() ? 1 : LEFT_IN_CALL;
+    snprintf(text, 256, "repro: call %ld did not return in %u s\n", call_under_way, hang_seconds);
+  } else if (number == SIGALRM) {
+    status = SYMPTOM_IS_HANG ? 1 : 125;
+    snprintf(text, 256, "repro: the calls were not over in %u s\n", run_seconds);
+  } else {
+    status = SYMPTOM_IS_CRASH(number) ? 1 : 125;
+    snprintf(text, 256, "repro: ended by signal %d\n", number);
+  }
+  if (status <= 1 && !SYMPTOM_IS_NONE)
+    snprintf(text + strlen(text), 256, "repro: symptom %s: %s\n", SYMPTOM,
+             status == 1 ? "shown" : "not shown");
+  if (write(2, text, strlen(text)) < 0) _exit(125);
+  _exit(status);
 }
 
 static void watch_for_signals(void) {
@@ -209,7 +215,7 @@ std::string field_type(const api::model& model, const api::type& t) {
 }  // namespace
 
 symptom_code symptom_variables(const model::symptom& symptom,
-                               const std::vector<symptom_call>& calls, uint64_t longest_run_s) {
+                               const std::vector<symptom_call>& calls, const time_limits& limits) {
   symptom_code out;
   const auto* by_result = result_symptom(symptom);
   const auto* crash = std::get_if<model::crash>(&symptom);
@@ -241,13 +247,14 @@ symptom_code symptom_variables(const model::symptom& symptom,
       : crash->signal  ? fmt::format("((number) == {})", *crash->signal)
                        : std::string("((number) > 0)"),
       calls.size());
-  out.variables =
-      "static char folder[4096] = \".\";\n"
-      "static unsigned hang_seconds = 10; /* for a call that did not return in the recording */\n";
-  out.variables +=
-      fmt::format("static unsigned run_seconds = {}; /* for all calls */\n", longest_run_s);
+  out.variables = "static char folder[4096] = \".\";\n";
+  out.variables += fmt::format(
+      "static unsigned hang_seconds = {}; /* for a call that did not return in the recording */\n"
+      "static unsigned run_seconds = {}; /* for all calls */\n",
+      limits.hang_s, limits.run_s);
   out.variables +=
       "static volatile long call_under_way = -1;\n"
+      "static int calls_under_way; /* of those that did not return in the recording */\n"
       "static unsigned long others_shown;\n"
       "static unsigned long memory_differences;\n"
       "static struct timed_call timed_calls[TIMED_CALLS + 1] = {\n";
@@ -343,6 +350,7 @@ static void wait_for_processes(void) {
   for (ended = 0; ended < PROCESSES; ++ended) {
     if (waitpid(-1, &status, 0) < 0 || status == 0) continue;
     stop_processes();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == LEFT_IN_CALL) return;
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 125);
   }
 }
@@ -397,13 +405,17 @@ std::string code_of_processes(const std::vector<process_code>& processes,
 
 std::string main_code(const std::vector<process_code>& processes,
                       const std::vector<std::string>& symbols, bool fetches_descriptors) {
-  std::string out =
-      processes.size() > 1
-          ? code_of_processes(processes, symbols, fetches_descriptors)
-          : "\nstatic void run_calls(void) {\n" + process_body(processes.front(), symbols) + "}\n";
-  out += signal_handler;
+  std::string out = fmt::format(
+      "\n/* How a process ends that is left in a call, as it was in the recording, without the "
+      "symptom. */\n"
+      "#define LEFT_IN_CALL {}\n",
+      processes.size() > 1 ? 124 : 0);
+  out += processes.size() > 1 ? code_of_processes(processes, symbols, fetches_descriptors)
+                              : "\nstatic void run_calls(void) {\n" +
+                                    process_body(processes.front(), symbols) + "}\n";
   out += time_printer;
   out += verdict_code;
+  out += signal_handler;
   out += repeat_code;
   return out;
 }

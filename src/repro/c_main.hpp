@@ -12,9 +12,8 @@ struct symptom_code {
   std::string macros;     // for every file
   std::string variables;  // for one; static
 };
-// A run of the program that takes longer than `longest_run_s` hangs.
 symptom_code symptom_variables(const model::symptom& symptom,
-                               const std::vector<symptom_call>& calls, uint64_t longest_run_s);
+                               const std::vector<symptom_call>& calls, const time_limits& limits);
 
 // A process of the program: the functions of its threads besides the first, and those that the
 // first one calls one after the other.

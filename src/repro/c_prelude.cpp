@@ -101,13 +101,16 @@ static void watched_result(ze_result_t result, ze_result_t recorded, double us, 
        {},
        R"(
 /* A call that did not return in the recording. */
-#define HANGS(number, call)            \
-  do {                                 \
-    call_under_way = number;           \
-    alarm(hang_seconds);               \
-    (void)(call);                      \
-    alarm(run_seconds);                \
-    call_under_way = -1;               \
+#define HANGS(number, call)                                             \
+  do {                                                                  \
+    const long before = call_under_way;                                 \
+    call_under_way = number;                                            \
+    __atomic_add_fetch(&calls_under_way, 1, __ATOMIC_SEQ_CST);          \
+    alarm(hang_seconds);                                                \
+    (void)(call);                                                       \
+    call_under_way = before;                                            \
+    if (__atomic_sub_fetch(&calls_under_way, 1, __ATOMIC_SEQ_CST) == 0) \
+      alarm(run_seconds);                                               \
   } while (0)
 )",
        ""},

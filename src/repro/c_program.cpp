@@ -147,15 +147,23 @@ void program_writer::note_requirements(const replay::requirements& own) {
   all.by_name.insert(own.by_name.begin(), own.by_name.end());
 }
 
+// Times of a damaged recording may be anything.
+uint64_t ten_times_s(uint64_t first_ns, uint64_t last_ns) {
+  constexpr uint64_t longest_s = 1'000'000;
+  const uint64_t recorded_s = last_ns > first_ns ? (last_ns - first_ns) / 1'000'000'000 : 0;
+  return std::min(10 * recorded_s, longest_s);
+}
+
 result<void> program_writer::outline() {
   merged_calls calls(trace_, options_.selections);
-  uint64_t first_ns = UINT64_MAX, last_ns = 0;
+  uint64_t first_ns = UINT64_MAX, first_hang_ns = UINT64_MAX, last_ns = 0;
   for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
     if (next->call == nullptr) break;
     const auto& call = *next->call;
     first_ns = std::min(first_ns, call.call.start_ns);
+    if (!call.call.returned()) first_hang_ns = std::min(first_hang_ns, call.call.start_ns);
     last_ns = std::max(last_ns, call.call.returned() ? call.call.end_ns() : call.call.start_ns);
     outline_.push_back({call.number(), call.call.thread, next->process,
                         is_work(call.function->name), releases(call.function->name)});
@@ -164,10 +172,7 @@ result<void> program_writer::outline() {
     threads_.push_back(call.call.thread);
     process_of_thread_.push_back(next->process);
   }
-  // Times of a damaged recording may be anything.
-  constexpr uint64_t shortest_s = 60, longest_s = 1'000'000;
-  const uint64_t recorded_s = last_ns > first_ns ? (last_ns - first_ns) / 1'000'000'000 : 0;
-  out_.longest_run_s = shortest_s + std::min(10 * recorded_s, longest_s);
+  out_.limits = {60 + ten_times_s(first_ns, last_ns), 10 + ten_times_s(first_hang_ns, last_ns)};
   return {};
 }
 
@@ -491,7 +496,7 @@ result<void> program_writer::write_sources() {
       symbols.emplace_back(f.name);
     }
   }
-  const auto symptom = symptom_variables(options_.symptom, out_.symptom_calls, out_.longest_run_s);
+  const auto symptom = symptom_variables(options_.symptom, out_.symptom_calls, out_.limits);
   std::string macros = symptom.macros + extension_types(trace_.model(), out_.needs);
   std::string code = symptom.variables + "\n" + objects_code();
   if (has_processes()) {

@@ -36,6 +36,12 @@ struct symptom_call {
   uint64_t duration_ns = 0;
 };
 
+// What takes longer hangs.
+struct time_limits {
+  uint64_t run_s = 0;   // all calls together
+  uint64_t hang_s = 0;  // a call that did not return in the recording
+};
+
 // A C program that makes the recorded calls.
 struct c_program {
   std::vector<source_file> sources;
@@ -46,7 +52,7 @@ struct c_program {
   std::vector<symptom_call> symptom_calls;  // the first of them, if there are very many
   uint64_t calls = 0, statements = 0;
   uint64_t threads = 0, processes = 0;  // threads are those of all processes
-  uint64_t longest_run_s = 0;           // a run that takes longer hangs
+  time_limits limits;
 };
 
 result<c_program> write_program(const trace::trace_file& trace, const program_options& options);

@@ -229,11 +229,26 @@ class readme_writer {
     line(
         "A run that takes longer than {} s is ended, with {}; `--timeout SECONDS` sets another "
         "limit.",
-        program_.longest_run_s, std::holds_alternative<model::hang>(facts_.symptom) ? 1 : 125);
+        program_.limits.run_s, std::holds_alternative<model::hang>(facts_.symptom) ? 1 : 125);
+    hanging_calls();
     if (!program_.deviations.empty()) {
       line();
       line("What is not as it was recorded:");
       for (const auto& each : program_.deviations) line("- call {}: {}", each.call, each.what);
+    }
+  }
+
+  void hanging_calls() {
+    if (!program_.needs.helpers.contains("HANGS")) return;
+    const auto limit = fmt::format("A call that did not return in the recording is given {} s.",
+                                   program_.limits.hang_s);
+    if (std::holds_alternative<model::hang>(facts_.symptom)) {
+      line("{}", limit);
+    } else if (std::holds_alternative<model::crash>(facts_.symptom)) {
+      line("{} Where it hangs instead of crashing, that is", limit);
+      line("without the symptom, 0; a crash by another signal than the symptom's is 125.");
+    } else {
+      line("{} What was seen before it decides.", limit);
     }
   }
 

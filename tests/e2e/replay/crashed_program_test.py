@@ -3,7 +3,8 @@
     crashed_program_test.py ZEVENT PROGRAM
 
 PROGRAM makes some calls and then what it is told to do. Expected: a crash in the program's own code is
-said to be one; no reproducer claims to show it, but its calls are made again.
+said to be one; no reproducer claims to show it, but its calls are made again. A wait that hangs where the
+recording crashed in it is without the symptom.
 """
 
 import os
@@ -12,6 +13,7 @@ import sys
 import tempfile
 
 COULD_NOT_RUN = 125
+STRICT = "-O0 -Wall -Wextra -Wshadow -pedantic -Werror"
 
 
 class Trial:
@@ -30,6 +32,7 @@ class Trial:
         done = subprocess.run(
             [self.zevent, *words],
             cwd=self.folder,
+            env=dict(os.environ, CFLAGS=STRICT),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -69,11 +72,31 @@ def crash_in_its_own_code(trial):
         sys.exit("a crash is told that comes after what was asked for")
 
 
+def crash_in_a_wait(trial):
+    trial.record("stuck-crash")
+    symptom = "symptom crash=SIGSEGV"
+    found = ["repro", "--verify", "-o", "wait", "t.zev"]
+    trial.run(found, 1, symptom, "did not return in 10 s", f"{symptom}: not shown", "makes the same calls")
+    trial.run(["run", "--", "wait/repro", "--timeout", "1"], 0, f"{symptom}: not shown")
+    repeated = ["run", "--", "wait/repro", "--timeout", "1", "--repeat", "2"]
+    trial.run(repeated, 0, f"{symptom}: shown in 0 of 2 runs")
+    if "Where it hangs instead of crashing" not in trial.text("wait/README.md"):
+        sys.exit("the README.md does not say what a hang is where the recording crashed")
+    # A run that does not get so far tells nothing.
+    fails = ["run", "--fault", "event-create-fails", "--", "wait/repro"]
+    trial.run(fails, COULD_NOT_RUN, "zeEventCreate")
+
+
+def wait_that_a_thread_was_left_in(trial):
+    trial.record("stuck-leave")
+    trial.run(["repro", "--verify", "-o", "left", "t.zev"], 0, "did not return", "verified: same calls")
+
+
 def main():
     zevent, program = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(zevent, program, folder)
-        for part in (crash_in_its_own_code,):
+        for part in (crash_in_its_own_code, crash_in_a_wait, wait_that_a_thread_was_left_in):
             part(trial)
 
 
