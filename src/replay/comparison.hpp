@@ -11,6 +11,7 @@ namespace zevent::replay {
 struct difference {
   uint32_t index = 0;  // of the call in the program
   call_outcome replayed;
+  bool hangs = false;  // it did not return in time
 };
 
 // The recording and its replay, call by call.
@@ -28,6 +29,10 @@ struct comparison {
 };
 
 comparison compare(const program& what, const run_outcome& outcome);
+
+// Of a call that did not return in the recording: "the program was ended by SIGSEGV before it
+// returned"; "it did not return" where it did not crash, or that is not known.
+std::string how_it_ended(const program& what);
 
 // "call 12 zeEventCreate: SUCCESS in the recording, ERROR_OUT_OF_HOST_MEMORY now"
 std::string describe(const program& what, const difference& each);

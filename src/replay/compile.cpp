@@ -117,6 +117,7 @@ result<program> compiler::run() {
   }
   for (const auto& each : options_.orders) add_order(each);
   out_.selection = options_.selection;
+  out_.end = trace_.run().processes[options_.selection.process].end;
   out_.needs = seen_.needs;
   out_.slot_count = seen_.book.slot_count();
   out_.opaque_count = seen_.book.opaque_count();

@@ -103,6 +103,7 @@ class hang_explainer {
   std::optional<slot_id> slot_put_out(uint32_t program, const recorded_call& call) const;
   awaited_thing thing_behind(slot_id slot) const;
   std::string name_of(slot_id slot) const { return programs_.front().slot_names[index_of(slot)]; }
+  std::string describe(const stuck_call& stuck) const;
   std::string explain(const stuck_call& stuck, slot_id awaited) const;
   std::string printed(uint32_t program, const recorded_call& call) const;
 
@@ -255,6 +256,18 @@ std::string hang_explainer::explain(const stuck_call& stuck, slot_id slot) const
   return text;
 }
 
+std::string hang_explainer::describe(const stuck_call& stuck) const {
+  const auto& owner = programs_[stuck.program];
+  const auto& call = owner.calls[stuck.index];
+  std::string before = "it did not return in the recording either";
+  if (call.returned)
+    before = fmt::format("{} in the recording", model::time_text(call.duration_ns));
+  else if (owner.end.is_crash())
+    before = "in the recording, " + how_it_ended(owner);
+  return fmt::format("{} is stuck in call {} {} ({})", stuck.thread, call.number, stuck.text,
+                     before);
+}
+
 result<std::vector<std::string>> hang_explainer::run() {
   std::vector<std::set<uint32_t>> under_way;
   for (const auto& each : outcomes_) {
@@ -284,11 +297,7 @@ result<std::vector<std::string>> hang_explainer::run() {
               [](const signaller& a, const signaller& b) { return a.number < b.number; });
   std::vector<std::string> lines;
   for (const auto& each : stuck_) {
-    const auto& call = programs_[each.program].calls[each.index];
-    lines.push_back(fmt::format(
-        "{} is stuck in call {} {} ({})", each.thread, call.number, each.text,
-        call.returned ? fmt::format("{} in the recording", model::time_text(call.duration_ns))
-                      : "it did not return in the recording either"));
+    lines.push_back(describe(each));
     for (const auto slot : each.waits_for) lines.push_back(explain(each, slot));
   }
   return lines;

@@ -9,6 +9,7 @@
 
 #include "replay/arena.hpp"
 #include "replay/survey.hpp"
+#include "trace/run_info.hpp"
 
 // A trace made ready to be run: everything that can be known before the first call is made.
 //
@@ -130,6 +131,7 @@ struct program {
   uint32_t first_taker = 0;      // number of the first thread; the others follow
   uint64_t first_start_ns = 0;   // of the first call of all
   call_selection selection;      // of which it has the calls
+  trace::process_end end;        // how the recorded process ended
   uint32_t slot_count = 0;
   uint32_t opaque_count = 0;
   std::vector<deviation> deviations;

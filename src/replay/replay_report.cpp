@@ -60,7 +60,9 @@ void reporter::say_how_it_ended() {
         outcome_.signal != 0 ? strsignal(outcome_.signal) : outcome_.message.c_str());
     for (const uint32_t index : outcome_.under_way())
       say("  in call {} {}{}", program_.calls[index].number, function_name(program_.calls[index]),
-          program_.calls[index].returned ? "" : ", which did not return in the recording either");
+          program_.calls[index].returned ? ""
+          : program_.end.is_crash()      ? "; in the recording, " + how_it_ended(program_)
+                                         : ", which did not return in the recording either");
   }
 }
 

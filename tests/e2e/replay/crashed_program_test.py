@@ -4,7 +4,7 @@
 
 PROGRAM makes some calls and then what it is told to do. Expected: a crash in the program's own code is
 said to be one; no reproducer claims to show it, but its calls are made again. A wait that hangs where the
-recording crashed in it is without the symptom.
+recording crashed in it is without the symptom, and no replay of it.
 """
 
 import os
@@ -74,6 +74,8 @@ def crash_in_its_own_code(trial):
 
 def crash_in_a_wait(trial):
     trial.record("stuck-crash")
+    before = "the program was ended by SIGSEGV before it returned"
+    trial.run(["replay", "--timeout", "1s", "t.zev"], 1, f"{before} in the recording; in the replay it hangs")
     symptom = "symptom crash=SIGSEGV"
     found = ["repro", "--verify", "-o", "wait", "t.zev"]
     trial.run(found, 1, symptom, "did not return in 10 s", f"{symptom}: not shown", "makes the same calls")
@@ -89,6 +91,7 @@ def crash_in_a_wait(trial):
 
 def wait_that_a_thread_was_left_in(trial):
     trial.record("stuck-leave")
+    trial.run(["replay", "--timeout", "1s", "t.zev"], 0, "it did not return in the recording either")
     trial.run(["repro", "--verify", "-o", "left", "t.zev"], 0, "did not return", "verified: same calls")
 
 

@@ -230,6 +230,47 @@ TEST_F(Replay, SaysInWhichCallTheDriverCrashes) {
   EXPECT_EQ(done.outcome.under_way(), std::vector<uint32_t>{2});
 }
 
+TEST_F(Replay, DiffersWhereItHangsInTheCallInWhichTheRecordingCrashed) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  const uint64_t forever = UINT64_MAX;
+  app.hang("zeEventHostSynchronize", when().start_ns, one, forever);
+  app.file.header().end = {recording::end_kind::by_signal, SIGSEGV, 0};
+  const auto trace = packed({&app});
+  run_options running;
+  running.timeout_ns = 50'000'000;
+  const auto done = replay_trace(trace, {}, running);
+  EXPECT_EQ(done.outcome.ending, run_ending::hung);
+  const auto verdict = judge(done.what, done.outcome, {});
+  EXPECT_FALSE(verdict.same);
+  ASSERT_EQ(verdict.lines.size(), 3u);
+  EXPECT_EQ(verdict.lines[0], "5 of 5 calls made on 1 thread, 4 with the recorded result");
+  EXPECT_EQ(verdict.lines[2],
+            "  call 4 zeEventHostSynchronize: the program was ended by SIGSEGV before it returned "
+            "in the recording; in the replay it hangs");
+  const auto why = explain_hang(trace, {&done.what, 1}, {&done.outcome, 1});
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->front().find("(in the recording, the program was ended by SIGSEGV before it"),
+            std::string::npos)
+      << why->front();
+}
+
+TEST_F(Replay, IsTheSameWhereItCrashesByTheRecordedSignal) {
+  const auto owner = context();
+  ze_device_handle_t const device = nullptr;
+  app.hang("zeContextSystemBarrier", when().start_ns, owner, device);
+  const auto is_same = [&](recording::end_kind kind, int status) {
+    app.file.header().end = {kind, static_cast<uint32_t>(status), 0};
+    const auto done = replay_trace(packed({&app}));
+    EXPECT_EQ(done.outcome.signal, SIGABRT);
+    return judge(done.what, done.outcome, {}).same;
+  };
+  EXPECT_TRUE(is_same(recording::end_kind::by_signal, SIGABRT));
+  EXPECT_FALSE(is_same(recording::end_kind::by_signal, SIGSEGV));
+  EXPECT_FALSE(is_same(recording::end_kind::by_signal, SIGTERM)) << "somebody had ended a hang";
+  EXPECT_FALSE(is_same(recording::end_kind::exited, 0)) << "a thread was left in the call";
+  EXPECT_TRUE(is_same(recording::end_kind::unknown, 0));
+}
+
 // Another process, whose calls come between those of the first.
 class ReplayOfTwo : public Replay {
  protected:
