@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "api/recording_format.hpp"
 #include "base/checked_cast.hpp"
 #include "replay/argument_image.hpp"
 #include "replay/call_memory.hpp"
@@ -117,7 +118,10 @@ result<program> compiler::run() {
   }
   for (const auto& each : options_.orders) add_order(each);
   out_.selection = options_.selection;
-  out_.end = trace_.run().processes[options_.selection.process].end;
+  const auto& process = trace_.run().processes[options_.selection.process];
+  out_.end = process.end;
+  out_.keeps_results =
+      process.memory_mode == static_cast<uint32_t>(recording::memory_mode::results);
   out_.needs = seen_.needs;
   out_.slot_count = seen_.book.slot_count();
   out_.opaque_count = seen_.book.opaque_count();
@@ -171,7 +175,10 @@ result<void> compiler::add(const recorded_call& call) {
   for (size_t i = 0; i < call.memory.size(); ++i) {
     const auto& note = call.memory[i];
     // What commands may have been at work on is not what they made of it.
-    if (is_after_call(note) && !unfinished[i].empty()) continue;
+    if (is_after_call(note) && !unfinished[i].empty()) {
+      ++out_.unfinished_results;
+      continue;
+    }
     // To see what the device makes of memory, what it has written is left as it is.
     if (options_.look_at_memory && is_written(note.address, note.bytes)) continue;
     for (const auto& part : parts_of_host(note, unfinished[i], seen_.device_writes_are_noted))
@@ -351,6 +358,11 @@ void compiler::add_order(const added_order& order) {
 }
 
 }  // namespace
+
+bool program::has_results() const {
+  return std::any_of(extras.begin(), extras.end(),
+                     [](const call_extras& each) { return !each.memory_after.empty(); });
+}
 
 std::vector<uint32_t> program::functions() const {
   std::set<uint32_t> used;

@@ -132,6 +132,9 @@ struct program {
   uint64_t first_start_ns = 0;   // of the first call of all
   call_selection selection;      // of which it has the calls
   trace::process_end end;        // how the recorded process ended
+  bool keeps_results = false;    // what commands wrote was recorded (--memory=results)
+  // Contents after waits that are not compared, as commands may have been writing there.
+  uint64_t unfinished_results = 0;
   uint32_t slot_count = 0;
   uint32_t opaque_count = 0;
   std::vector<deviation> deviations;
@@ -148,6 +151,8 @@ struct program {
   const call_extras* extras_of(const compiled_call& call) const {
     return call.extras == 0 ? nullptr : &extras[call.extras - 1];
   }
+  // Whether there is anything to compare memory with.
+  bool has_results() const;
   // Indices into the built-in model's functions, ascending.
   std::vector<uint32_t> functions() const;
 };

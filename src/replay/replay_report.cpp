@@ -37,6 +37,7 @@ class reporter {
   void say_how_it_ended();
   void list_results();
   void list_polls();
+  std::string_view why_nothing_was_compared() const;
   void list_memory();
   void judge_symptom();
   model::call_facts facts_of(uint32_t index, const call_outcome& replayed, std::string& name) const;
@@ -84,17 +85,22 @@ void reporter::list_polls() {
       compared_.polls.size(), compared_.polls.size() == 1 ? "" : "s", describe(program_, first));
 }
 
+std::string_view reporter::why_nothing_was_compared() const {
+  if (program_.has_results())
+    return "no wait after which the recording has contents of allocations had the recorded result";
+  if (program_.unfinished_results != 0)
+    return "commands may have been writing wherever the recording has contents of allocations";
+  if (program_.keeps_results)
+    return "whenever the program had waited, nothing had changed in host and shared allocations";
+  return "the recording has no contents of allocations after waits; 'zevent record "
+         "--memory=results' keeps them";
+}
+
 void reporter::list_memory() {
   if (!options_.compare_memory) return;
   const auto differences = outcome_.memory();
-  if (outcome_.compared_bytes() == 0 && !compared_.polls.empty()) {
-    say("no memory was compared: the recording has no contents of allocations after waits "
-        "('zevent record --memory=results' keeps them), or polls found the device busy here");
-    return;
-  }
   if (outcome_.compared_bytes() == 0) {
-    say("no memory was compared: the recording has no contents of allocations after waits; "
-        "'zevent record --memory=results' keeps them");
+    say("no memory was compared: {}", why_nothing_was_compared());
     return;
   }
   if (outcome_.memory_differences() == 0) {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "api/print.hpp"
+#include "api/recording_format.hpp"
 #include "base/checked_cast.hpp"
 #include "replay/turns.hpp"
 #include "repro/block_functions.hpp"
@@ -63,6 +64,7 @@ class program_writer {
   result<c_program> run();
 
  private:
+  std::string_view why_no_memory() const;
   void note_requirements(const replay::requirements& own);
   result<void> outline();
   void find_phases();
@@ -124,9 +126,7 @@ result<c_program> program_writer::run() {
   if (auto done = write_calls(); !done) return tl::unexpected(done.error());
   if (std::holds_alternative<model::memory_differs>(options_.symptom) &&
       !out_.needs.helpers.contains("compare"))
-    return fail(
-        "there is no memory to compare: the recording has nothing of what host and shared "
-        "allocations held after waits; 'zevent record --memory=results' keeps that");
+    return fail("there is no memory to compare: {}", why_no_memory());
   if (auto done = render_all(); !done) return tl::unexpected(done.error());
   if (auto done = write_sources(); !done) return tl::unexpected(done.error());
   out_.calls = outline_.size();
@@ -135,6 +135,15 @@ result<c_program> program_writer::run() {
   for (const auto& each : seen_)
     out_.deviations.insert(out_.deviations.end(), each.deviations.begin(), each.deviations.end());
   return std::move(out_);
+}
+
+std::string_view program_writer::why_no_memory() const {
+  const auto& process = trace_.run().processes[options_.selections.front().process];
+  if (process.memory_mode == static_cast<uint32_t>(recording::memory_mode::results))
+    return "whenever the program had waited, nothing had changed in host and shared allocations, "
+           "or commands may have been writing there";
+  return "the recording has nothing of what host and shared allocations held after waits; 'zevent "
+         "record --memory=results' keeps that";
 }
 
 void program_writer::note_requirements(const replay::requirements& own) {

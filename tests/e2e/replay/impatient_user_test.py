@@ -198,11 +198,18 @@ def reproducer(trial):
 
 
 def memory(trial):
-    trial.run(["replay", "--symptom", "memory", "t.zev"], 0, "no memory was compared", "is not there")
+    results = "'zevent record --memory=results' keeps"
+    trial.run(["replay", "--symptom", "memory", "t.zev"], 0, "no memory was compared", results, "is not there")
     # A reproducer that could never show its symptom is not written.
     trial.run(["repro", "--symptom", "memory", "-o", "unseen", "t.zev"], COULD_NOT_RUN, "no memory to compare")
     if os.path.exists(trial.path("unseen")):
         sys.exit("a reproducer was written that compares nothing")
+    # Whoever has asked for it is not told to: here the device writes to its own memory, and to a stack.
+    record = ["record", "--driver", "software", "--memory=results", "-o", "results.zev", "--", trial.program]
+    trial.run(record, 0)
+    trial.run(["replay", "--compare", "memory", "results.zev"], 0, "no memory was compared", "nothing had changed")
+    wanted = ["repro", "--symptom", "memory", "-o", "unseen", "results.zev"]
+    trial.run(wanted, COULD_NOT_RUN, "no memory to compare", "nothing had changed")
 
 
 def main():

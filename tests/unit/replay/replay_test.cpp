@@ -230,6 +230,32 @@ TEST_F(Replay, SaysInWhichCallTheDriverCrashes) {
   EXPECT_EQ(done.outcome.under_way(), std::vector<uint32_t>{2});
 }
 
+TEST_F(Replay, SaysWhyNoMemoryWasCompared) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  memory(0x7f0000001000, 64);
+  const auto said = [&] {
+    run_options running;
+    running.play.compare_memory = true;
+    const auto done = replay_trace(packed({&app}), {}, running);
+    return judge(done.what, done.outcome, {.symptom = {}, .compare_memory = true}).lines.back();
+  };
+  app.file.header().memory = recording::memory_mode::full;
+  EXPECT_EQ(said(),
+            "no memory was compared: the recording has no contents of allocations after waits; "
+            "'zevent record --memory=results' keeps them");
+  app.file.header().memory = recording::memory_mode::results;
+  EXPECT_EQ(said(),
+            "no memory was compared: whenever the program had waited, nothing had changed in host "
+            "and shared allocations");
+  // The driver here says NOT_READY.
+  const auto query = app.call("zeEventQueryStatus", when(), one);
+  held(query, 0x7f0000001000, "found by the host",
+       recording::memory_is_dirty_pages | recording::memory_is_after_call);
+  EXPECT_EQ(said(),
+            "no memory was compared: no wait after which the recording has contents of "
+            "allocations had the recorded result");
+}
+
 TEST_F(Replay, DiffersWhereItHangsInTheCallInWhichTheRecordingCrashed) {
   const auto one = event(pool(0x9000, 1), 0xe000);
   const uint64_t forever = UINT64_MAX;

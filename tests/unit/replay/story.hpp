@@ -98,10 +98,11 @@ class story : public ::testing::Test {
                     signal, wait_count, wait_list);
   }
 
-  void held(uint64_t call, uint64_t address, std::string_view content) {
+  void held(uint64_t call, uint64_t address, std::string_view content,
+            uint8_t flags = recording::memory_is_copy_source) {
     const auto hash = hash_of(std::as_bytes(std::span(content)));
     app.file.blob(hash, content);
-    app.file.memory(call, address, content.size(), hash);
+    app.file.memory(call, address, content.size(), hash, flags);
   }
 
   fake_program app;
