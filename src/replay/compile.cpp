@@ -63,7 +63,7 @@ class compiler {
         blobs_(trace, out_.images),
         image_(trace.model(), seen.book, blobs_, out_) {}
 
-  result<program> run();
+  result<program> run(reading_progress& progress);
   // When its calls were made, once it has run.
   std::vector<timed_call> take_times() { return std::move(times_); }
 
@@ -97,7 +97,7 @@ class compiler {
   std::map<uint64_t, uint64_t> written_;  // by commands: address → end, apart from each other
 };
 
-result<program> compiler::run() {
+result<program> compiler::run(reading_progress& progress) {
   auto matched = match_functions(trace_.model(), seen_.functions);
   if (!matched) return tl::unexpected(matched.error());
   function_ = std::move(*matched);
@@ -110,7 +110,9 @@ result<program> compiler::run() {
     if (!next) return tl::unexpected(next.error());
     if (*next == nullptr) break;
     if (auto done = add(**next); !done) return tl::unexpected(done.error());
+    progress.call_read();
   }
+  progress.reading_is_over();
   for (const auto& each : options_.questions) answer(each);
   if (options_.look_at_memory) {
     look_at_allocations();
@@ -428,7 +430,8 @@ result<std::vector<program>> compile_all(const trace::trace_file& trace,
                                          const compile_options& options) {
   constexpr uint64_t page_bytes = 4096;
   try {
-    auto seen = survey_together(trace, selections, page_bytes);
+    reading_progress progress(options.progress, trace.calls(), 2 * selections.size());
+    auto seen = survey_together(trace, selections, page_bytes, progress);
     if (!seen) return tl::unexpected(seen.error());
     std::vector<program> programs;
     std::vector<std::vector<timed_call>> times;
@@ -436,7 +439,7 @@ result<std::vector<program>> compile_all(const trace::trace_file& trace,
       compile_options own = options;
       own.selection = selections[i];
       compiler compiles(trace, own, (*seen)[i]);
-      auto compiled = compiles.run();
+      auto compiled = compiles.run(progress);
       if (!compiled) return tl::unexpected(compiled.error());
       programs.push_back(std::move(*compiled));
       times.push_back(compiles.take_times());

@@ -183,6 +183,7 @@ struct compile_options {
   bool look_at_memory = false;  // at all of it: before it is freed, or at the end
   std::vector<memory_question> questions;
   std::vector<added_order> orders;
+  progress_listener progress;  // of reading the trace
 };
 
 // Fails where the trace is damaged, or has functions that this build does not know.

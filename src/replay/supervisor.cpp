@@ -75,6 +75,10 @@ class watchdog {
     return false;
   }
 
+  // As of the last look.
+  size_t calls_over() const { return first_; }
+  size_t calls() const { return program_.calls.size(); }
+
  private:
   const program& program_;
   const journal& journal_;
@@ -119,7 +123,17 @@ void stop(std::vector<child>& children) {
     if (each.running) look_after(each, 0);
 }
 
-void watch(std::vector<child>& children) {
+void tell(const progress_listener& progress, const std::vector<child>& children) {
+  if (!progress) return;
+  uint64_t done = 0, total = 0;
+  for (const auto& each : children) {
+    done += each.running ? each.dog.calls_over() : each.dog.calls();
+    total += each.dog.calls();
+  }
+  progress(done, total);
+}
+
+void watch(std::vector<child>& children, const progress_listener& progress) {
   uint64_t look_ns = first_look_ns;
   for (;;) {
     bool any_runs = false, any_failed = false;
@@ -135,6 +149,7 @@ void watch(std::vector<child>& children) {
       return each.running && each.dog.sees_a_hang();
     });
     if (any_failed || any_hangs) return stop(children);
+    tell(progress, children);
     sleep_ns(look_ns);
     look_ns = std::min(2 * look_ns, longest_look_ns);
   }
@@ -196,7 +211,8 @@ result<run_outcome> run(const program& what, const run_options& options) {
 }
 
 result<std::vector<run_outcome>> run_together(std::span<const program> programs,
-                                              std::span<const run_options> options) {
+                                              std::span<const run_options> options,
+                                              const progress_listener& progress) {
   ZEVENT_INVARIANT(!programs.empty() && programs.size() == options.size());
   uint32_t takers = 0, handles = 0;
   for (const auto& each : programs) {
@@ -226,7 +242,7 @@ result<std::vector<run_outcome>> run_together(std::span<const program> programs,
                         .header = logs[i].header(),
                         .dog = watchdog(programs[i], logs[i], clock, options.front().timeout_ns)});
   }
-  watch(children);
+  watch(children, progress);
   std::vector<run_outcome> out;
   for (size_t i = 0; i < programs.size(); ++i) {
     run_outcome outcome(std::move(logs[i]), first_ticks, clock.ns_per_tick());

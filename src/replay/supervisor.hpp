@@ -71,8 +71,9 @@ result<run_outcome> run(const program& what, const run_options& options);
 
 // The same for programs of several processes that were compiled together, with options for each
 // (the first one's timeout counts). All live until the last call of all has returned; when one
-// crashes or hangs, the others are stopped.
+// crashes or hangs, the others are stopped. `progress` is told how many calls have returned.
 result<std::vector<run_outcome>> run_together(std::span<const program> programs,
-                                              std::span<const run_options> options);
+                                              std::span<const run_options> options,
+                                              const progress_listener& progress = {});
 
 }  // namespace zevent::replay

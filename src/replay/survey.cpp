@@ -184,7 +184,7 @@ void count_devices(const trace::trace_file& trace, const call_selection& selecti
 namespace {
 
 result<survey> survey_process(const trace::trace_file& trace, call_selection selection,
-                              address_book book) {
+                              address_book book, reading_progress& progress) {
   survey out(std::move(book));
   recorded_calls calls(trace, selection);
   surveyor looking(trace, out);
@@ -193,7 +193,9 @@ result<survey> survey_process(const trace::trace_file& trace, call_selection sel
     if (!next) return tl::unexpected(next.error());
     if (*next == nullptr) break;
     looking.look_at(**next);
+    progress.call_read();
   }
+  progress.reading_is_over();
   for (const uint64_t each : calls.open_calls())
     out.deviations.push_back(
         {each,
@@ -212,13 +214,15 @@ result<survey> survey_process(const trace::trace_file& trace, call_selection sel
 
 result<survey> survey_calls(const trace::trace_file& trace, call_selection selection,
                             uint64_t host_granule_bytes) {
+  reading_progress unseen({}, trace.calls(), 1);
   return survey_process(trace, selection,
-                        address_book(trace, selection.process, host_granule_bytes));
+                        address_book(trace, selection.process, host_granule_bytes), unseen);
 }
 
 result<std::vector<survey>> survey_together(const trace::trace_file& trace,
                                             std::span<const call_selection> selections,
-                                            uint64_t host_granule_bytes) {
+                                            uint64_t host_granule_bytes,
+                                            reading_progress& progress) {
   std::vector<uint32_t> processes;
   for (const auto& each : selections) processes.push_back(each.process);
   std::vector<opaque_handle> handles;
@@ -233,7 +237,7 @@ result<std::vector<survey>> survey_together(const trace::trace_file& trace,
     const uint32_t pointers = out.empty() ? 0 : out.back().book.slot_count() - objects;
     address_book book(trace, each.process, host_granule_bytes, pointers);
     for (const auto& handle : handles) book.add_opaque(handle);
-    auto seen = survey_process(trace, each, std::move(book));
+    auto seen = survey_process(trace, each, std::move(book), progress);
     if (!seen) return tl::unexpected(seen.error());
     out.push_back(std::move(*seen));
   }

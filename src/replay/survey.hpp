@@ -11,6 +11,7 @@
 #include "model/host_counters.hpp"
 #include "model/unfinished_writes.hpp"
 #include "replay/address_book.hpp"
+#include "replay/reading_progress.hpp"
 #include "replay/recorded_call.hpp"
 
 namespace zevent::replay {
@@ -66,9 +67,10 @@ result<survey> survey_calls(const trace::trace_file& trace, call_selection selec
                             uint64_t host_granule_bytes);
 
 // The same for processes that are replayed together: each selection is of another one. IPC handles
-// have the same ids in all of them, and slots are of one only.
+// have the same ids in all of them, and slots are of one only. There is one reading for each.
 result<std::vector<survey>> survey_together(const trace::trace_file& trace,
                                             std::span<const call_selection> selections,
-                                            uint64_t host_granule_bytes);
+                                            uint64_t host_granule_bytes,
+                                            reading_progress& progress);
 
 }  // namespace zevent::replay

@@ -48,8 +48,9 @@ bool releases(std::string_view function) {
 class program_writer {
  public:
   program_writer(const trace::trace_file& trace, const program_options& options,
-                 const std::vector<replay::survey>& seen, const object_names& names)
-      : trace_(trace), options_(options), seen_(seen), names_(names) {
+                 const std::vector<replay::survey>& seen, const object_names& names,
+                 replay::reading_progress& progress)
+      : trace_(trace), options_(options), seen_(seen), names_(names), progress_(progress) {
     const bool compares = std::holds_alternative<model::memory_differs>(options.symptom);
     process_place place;
     if (seen.size() > 1) place.handle_owners = &handle_owners_;
@@ -94,6 +95,7 @@ class program_writer {
   const program_options& options_;
   const std::vector<replay::survey>& seen_;  // by process
   const object_names& names_;
+  replay::reading_progress& progress_;
   c_program out_;
   std::map<replay::opaque_id, uint32_t> handle_owners_;
   std::vector<c_call_writer> calls_;  // by process
@@ -177,10 +179,12 @@ result<void> program_writer::outline() {
     outline_.push_back({call.number(), call.call.thread, next->process,
                         is_work(call.function->name), releases(call.function->name)});
     times_.push_back(replay::timed(call));
+    progress_.call_read();
     if (std::find(threads_.begin(), threads_.end(), call.call.thread) != threads_.end()) continue;
     threads_.push_back(call.call.thread);
     process_of_thread_.push_back(next->process);
   }
+  progress_.reading_is_over();
   out_.limits = {60 + ten_times_s(first_ns, last_ns), 10 + ten_times_s(first_hang_ns, last_ns)};
   return {};
 }
@@ -236,6 +240,7 @@ result<void> program_writer::write_calls() {
     if (!next) return tl::unexpected(next.error());
     if (next->call == nullptr) return {};
     if (auto done = write_call(*next->call, index); !done) return done;
+    progress_.call_read();
   }
 }
 
@@ -563,11 +568,14 @@ result<void> program_writer::write_sources() {
 }  // namespace
 
 result<c_program> write_program(const trace::trace_file& trace, const program_options& options) {
-  const auto seen = replay::survey_together(trace, options.selections, host_granule_bytes);
+  // Each process for itself, then all of them twice.
+  replay::reading_progress progress(options.progress, trace.calls(), options.selections.size() + 2);
+  const auto seen =
+      replay::survey_together(trace, options.selections, host_granule_bytes, progress);
   if (!seen) return tl::unexpected(seen.error());
   const auto names = object_names::make(trace, options.selections, *seen);
   if (!names) return tl::unexpected(names.error());
-  return program_writer(trace, options, *seen, *names).run();
+  return program_writer(trace, options, *seen, *names, progress).run();
 }
 
 }  // namespace zevent::repro

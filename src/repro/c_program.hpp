@@ -22,6 +22,7 @@ struct program_options {
   uint64_t most_statements = 60'000;  // more do not compile in reasonable time
   uint64_t lines_per_function = 400;
   uint64_t lines_per_file = 4'000;
+  replay::progress_listener progress;  // of reading the trace
 };
 
 struct source_file {

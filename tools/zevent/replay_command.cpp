@@ -14,6 +14,7 @@
 #include "replay/recorded_environment.hpp"
 #include "replay/replay_report.hpp"
 #include "replay/shared_handles.hpp"
+#include "report/progress_bar.hpp"
 #include "trace/call_filter.hpp"
 #include "trace_argument.hpp"
 
@@ -131,6 +132,21 @@ int replay_under_chaos(const trace::trace_file& trace, const std::string& name,
   return report->bad() ? 1 : 0;
 }
 
+result<std::vector<replay::program>> read_calls(const trace::trace_file& trace,
+                                                std::span<const uint32_t> processes,
+                                                replay::compile_options how) {
+  report::progress_bar bar("reading the calls");
+  how.progress = [&](uint64_t done, uint64_t total) { bar.update(done, total); };
+  return replay::compile_together(trace, processes, how);
+}
+
+result<std::vector<replay::run_outcome>> make_calls(std::span<const replay::program> programs,
+                                                    std::span<const replay::run_options> running) {
+  report::progress_bar bar("replaying");
+  return replay::run_together(programs, running,
+                              [&](uint64_t done, uint64_t total) { bar.update(done, total); });
+}
+
 int replay(const replay_options& options) {
   const auto timeout_ns = trace::parse_duration_ns(options.timeout);
   if (!timeout_ns || *timeout_ns == 0)
@@ -159,11 +175,12 @@ int replay(const replay_options& options) {
   const auto driver = driver_of(options);
   if (!driver) return complain("replay", driver.error(), exit_could_not_run);
 
-  const replay::compile_options compiling{{processes->front(), options.until.value_or(UINT64_MAX)},
-                                          options.free_threads};
+  replay::compile_options compiling;
+  compiling.selection = {processes->front(), options.until.value_or(UINT64_MAX)};
+  compiling.free_threads = options.free_threads;
   if (processes->size() == 1 && !say_what_is_shared(trace, processes->front(), options))
     return exit_could_not_run;
-  const auto programs = replay::compile_together(trace, *processes, compiling);
+  const auto programs = read_calls(trace, *processes, compiling);
   if (!programs) return complain("replay", programs.error(), exit_could_not_run);
 
   std::vector<replay::run_options> running;
@@ -187,7 +204,7 @@ int replay(const replay_options& options) {
     return replay_under_chaos(trace, options.trace,
                               {compiling.selection, running.front(), options.chaos_seeds});
 
-  const auto outcomes = replay::run_together(*programs, running);
+  const auto outcomes = make_calls(*programs, running);
   if (!outcomes) return complain("replay", outcomes.error(), exit_could_not_run);
   for (const auto& each : *outcomes)
     if (each.ending == replay::run_ending::could_not_start)

@@ -8,6 +8,7 @@
 #include "model/symptom_search.hpp"
 #include "replay/recorded_environment.hpp"
 #include "replay/shared_handles.hpp"
+#include "report/progress_bar.hpp"
 #include "repro/merged_calls.hpp"
 #include "repro/project.hpp"
 #include "repro/verification.hpp"
@@ -234,6 +235,12 @@ int verify(const repro_options& options, const trace::trace_file& trace,
   return verified->symptom_is_shown && verified->deviations.empty() ? 0 : 1;
 }
 
+result<repro::c_program> write_calls(const trace::trace_file& trace, repro::program_options how) {
+  report::progress_bar bar("writing the calls");
+  how.progress = [&](uint64_t done, uint64_t total) { bar.update(done, total); };
+  return repro::write_program(trace, how);
+}
+
 int repro(const repro_options& options) {
   std::optional<model::symptom> given;
   if (!options.symptom.empty()) {
@@ -261,7 +268,7 @@ int repro(const repro_options& options) {
   const auto* symptom = &chosen->symptom;
   writing.symptom = symptom->what;
   say_other_environments(trace, writing.selections);
-  const auto program = repro::write_program(trace, writing);
+  const auto program = write_calls(trace, writing);
   if (!program) return complain("repro", program.error(), exit_could_not_run);
   std::vector<uint32_t> processes;
   for (const auto& each : writing.selections) processes.push_back(each.process);
