@@ -156,8 +156,8 @@ class search {
     const uint64_t number = trace::number_of(call.number);
     if (info_.end.is_crash())
       unreturned_ = {crash{static_cast<int>(info_.end.status)}, number,
-                     fmt::format("the program was {} in call {} {}", to_text(info_.end), number,
-                                 function.name)};
+                     fmt::format("the program was {} in call {} {}{}", to_text(info_.end), number,
+                                 function.name, may_block ? ", or elsewhere while it waited" : "")};
     else
       unreturned_ = {crash{}, number,
                      fmt::format("the program ended inside call {} {}", number, function.name)};
