@@ -107,7 +107,7 @@ void chaos_completion::let_look() {
          !demand.is_back(each) && had_ns < head_start_ns && now_ns < deadline_ns;) {
       demand.sleep(demand.changes(), step_ns);
       now_ns = device_clock::host_now_ns();
-      if (now_ns - looked_ns < step_ns) continue;  // others' calls end the sleep, and they are many
+      if (now_ns - looked_ns < first_step_ns) continue;  // calls of others end the sleep: many
       looked_ns = now_ns;
       const uint64_t had_before_ns = std::exchange(had_ns, looking.had_ns());
       step_ns = next_step_ns(step_ns, had_ns == had_before_ns, first_step_ns);
