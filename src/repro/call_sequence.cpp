@@ -252,6 +252,16 @@ std::vector<std::string> sequence_difference(const std::vector<sequence_line>& f
   return writer.take();
 }
 
+void match_sequences(const std::vector<std::vector<sequence_line>>& first,
+                     std::vector<std::vector<sequence_line>>& second) {
+  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    const auto same = std::find_if(
+        second.begin() + static_cast<ptrdiff_t>(i), second.end(),
+        [&](const auto& each) { return sequence_difference(first[i], each, 1).empty(); });
+    if (same != second.end()) std::swap(second[i], *same);
+  }
+}
+
 std::vector<replay::call_selection> select_calls(const trace::trace_file& trace,
                                                  std::span<const uint32_t> processes,
                                                  uint64_t last) {

@@ -26,6 +26,11 @@ std::vector<std::string> sequence_difference(const std::vector<sequence_line>& f
                                              const std::vector<sequence_line>& second,
                                              size_t most_lines = 20);
 
+// Brings the second sequences into the order of the first ones, as far as they are the same: which
+// of two processes begins first is open.
+void match_sequences(const std::vector<std::vector<sequence_line>>& first,
+                     std::vector<std::vector<sequence_line>>& second);
+
 // How many calls at the beginning the loader made by itself. It asks a driver for its devices once
 // before the program's own zeInit reaches it.
 uint64_t calls_of_the_loader(const trace::trace_file& trace, uint32_t process);

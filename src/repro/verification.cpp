@@ -189,20 +189,32 @@ class verifier {
     return compare(opened->trace);
   }
 
-  // Processes are told apart by the order of their first calls.
+  using sequences = std::vector<std::vector<sequence_line>>;
+
+  static result<sequences> sequences_of(const trace::trace_file& trace,
+                                        std::span<const replay::call_selection> selections) {
+    sequences out;
+    for (const auto& each : selections) {
+      auto calls = call_sequence(trace, each);
+      if (!calls) return tl::unexpected(calls.error());
+      out.push_back(std::move(*calls));
+    }
+    return out;
+  }
+
   result<void> compare(const trace::trace_file& again) {
     const auto processes = replay::processes_with_calls(again);
     if (!processes) return tl::unexpected(processes.error());
-    const auto repeated = select_calls(again, *processes, UINT64_MAX);
-    if (repeated.size() != selections_.size())
+    const auto first = sequences_of(trace_, selections_);
+    if (!first) return tl::unexpected(first.error());
+    auto second = sequences_of(again, select_calls(again, *processes, UINT64_MAX));
+    if (!second) return tl::unexpected(second.error());
+    if (first->size() != second->size())
       out_.deviations.push_back(fmt::format("calls of {} processes were recorded, of {} now",
-                                            selections_.size(), repeated.size()));
-    for (size_t i = 0; i < std::min(repeated.size(), selections_.size()); ++i) {
-      const auto first = call_sequence(trace_, selections_[i]);
-      if (!first) return tl::unexpected(first.error());
-      const auto second = call_sequence(again, repeated[i]);
-      if (!second) return tl::unexpected(second.error());
-      const auto differences = sequence_difference(*first, *second);
+                                            first->size(), second->size()));
+    match_sequences(*first, *second);
+    for (size_t i = 0; i < std::min(first->size(), second->size()); ++i) {
+      const auto differences = sequence_difference((*first)[i], (*second)[i]);
       if (selections_.size() > 1 && !differences.empty())
         out_.deviations.push_back(fmt::format("process {}:", selections_[i].process + 1));
       out_.deviations.insert(out_.deviations.end(), differences.begin(), differences.end());

@@ -54,5 +54,30 @@ TEST(CallSequence, OfAProcessDoesNotTellWhichOfTwoProcessesFoundItsDriverFirst) 
   }));
 }
 
+std::vector<sequence_line> calls(const std::vector<std::string>& texts) {
+  std::vector<sequence_line> out;
+  for (const auto& each : texts) out.push_back({out.size(), 0, each});
+  return out;
+}
+
+TEST(CallSequence, OfTwoProcessesThatBeganTheOtherWayRoundIsTheSame) {
+  const std::vector first = {calls({"init", "export"}), calls({"init", "import"})};
+  std::vector second = {calls({"init", "import"}), calls({"init", "export"})};
+  match_sequences(first, second);
+  for (size_t i = 0; i < first.size(); ++i)
+    EXPECT_TRUE(sequence_difference(first[i], second[i]).empty()) << i;
+}
+
+TEST(CallSequence, ThatIsAnotherOnesStaysWhereItIs) {
+  const std::vector first = {calls({"init", "export"}), calls({"init", "import"})};
+  std::vector second = {calls({"init", "export", "close"}), calls({"init", "import"})};
+  match_sequences(first, second);
+  EXPECT_FALSE(sequence_difference(first[0], second[0]).empty());
+  EXPECT_TRUE(sequence_difference(first[1], second[1]).empty());
+  second.pop_back();
+  match_sequences(first, second);
+  EXPECT_EQ(second.size(), 1u);
+}
+
 }  // namespace
 }  // namespace zevent::repro
