@@ -1,6 +1,7 @@
 #include "driver/spirv_binary.hpp"
 
 #include <spirv-tools/libspirv.h>
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -76,6 +77,19 @@ spv_result_t on_instruction(void* user_data, const spv_parsed_instruction_t* par
 
 bool instruction::is_opencl_function() const {
   return opcode == spv::OpExtInst && extended_set == SPV_EXT_INST_TYPE_OPENCL_STD;
+}
+
+bool instruction::is_atomic() const {
+  switch (opcode) {
+    case spv::OpAtomicFlagTestAndSet:
+    case spv::OpAtomicFlagClear:
+    case spv::OpAtomicFAddEXT:
+    case spv::OpAtomicFMinEXT:
+    case spv::OpAtomicFMaxEXT:
+      return true;
+    default:
+      return opcode >= spv::OpAtomicLoad && opcode <= spv::OpAtomicXor;
+  }
 }
 
 std::string instruction::string_at(size_t operand) const {
@@ -162,6 +176,12 @@ zevent::result<binary> binary::parse(std::span<const uint32_t> words) {
     if (!in_bound) return fail("not a SPIR-V module: an id is not below the id bound");
   }
   return parsed;
+}
+
+bool binary::calls_opencl_function(uint32_t function) const {
+  return std::any_of(instructions.begin(), instructions.end(), [&](const instruction& each) {
+    return each.is_opencl_function() && each.operands[1] == function;
+  });
 }
 
 std::vector<uint32_t> binary::write() const {

@@ -26,6 +26,7 @@ struct instruction {
 
   // OpExtInst of OpenCL.std; operand 1 says which.
   bool is_opencl_function() const;
+  bool is_atomic() const;
 
   // The literal string that starts at an operand, and the operand after it.
   std::string string_at(size_t operand) const;
@@ -62,6 +63,8 @@ class binary {
   void set_version(uint32_t version) { version_ = version; }
   id bound() const { return bound_; }
   id new_id() { return bound_++; }
+  // Whether any instruction is this function of OpenCL.std.
+  bool calls_opencl_function(uint32_t function) const;
 
   std::vector<instruction> instructions;
 

@@ -24,10 +24,6 @@ bool is_of_work_item(uint32_t builtin) {
   }
 }
 
-bool is_atomic(spv::Op opcode) {
-  return opcode >= spv::OpAtomicLoad && opcode <= spv::OpAtomicXor;
-}
-
 bool ends_function(spv::Op opcode) {
   return opcode == spv::OpReturn || opcode == spv::OpReturnValue || opcode == spv::OpUnreachable ||
          opcode == spv::OpKill;
@@ -136,7 +132,8 @@ class decisions {
 
 class divergence {
  public:
-  divergence(const binary& module, const module_index& index) : module_(module), index_(index) {}
+  explicit divergence(const binary& module)
+      : module_(module), index_(module), function_of_(module.instructions.size()) {}
 
   std::unordered_set<id> run() {
     find_functions();
@@ -187,8 +184,7 @@ class divergence {
       if (each.opcode == spv::OpFunctionParameter) parameters_[current].push_back(each.result);
       if (each.opcode == spv::OpFunctionCall) calls_[each.operands[0]].push_back(i);
       if (each.opcode == spv::OpControlBarrier && is_barrier(each)) with_barriers_.insert(current);
-      if (current != 0) function_of_.resize(i + 1, 0);
-      if (current != 0) function_of_[i] = current;
+      function_of_[i] = current;
       if (each.opcode == spv::OpFunctionEnd) {
         if (current != 0) add_body(current, first, i + 1);
         current = 0;
@@ -230,10 +226,8 @@ class divergence {
 
   void find_uses() {
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
-      const instruction& each = module_.instructions[i];
-      if (i < function_of_.size() && function_of_[i] != 0) {
-        each.for_each_id([&](id used) { uses_[used].push_back(i); });
-      }
+      if (function_of_[i] == 0) continue;
+      module_.instructions[i].for_each_id([&](id used) { uses_[used].push_back(i); });
     }
   }
 
@@ -249,7 +243,7 @@ class divergence {
                             is_of_work_item(builtin->literals[0]);
         if (varies) mark(each.result);
       }
-      if (is_atomic(each.opcode)) mark(each.result);
+      if (each.is_atomic()) mark(each.result);
     }
   }
 
@@ -373,10 +367,10 @@ class divergence {
   }
 
   const binary& module_;
-  const module_index& index_;
+  const module_index index_;
   std::vector<function_body> bodies_;
   std::unordered_set<id> with_bodies_;
-  std::vector<id> function_of_;  // by instruction
+  std::vector<id> function_of_;  // by instruction; 0: none
   std::unordered_map<id, std::vector<id>> parameters_;
   std::unordered_map<id, std::pair<id, size_t>> place_of_;  // function and number of a parameter
   std::unordered_map<id, std::vector<size_t>> calls_;       // of a function
@@ -388,8 +382,12 @@ class divergence {
 
 }  // namespace
 
-std::unordered_set<id> find_divergent_barriers(const binary& module, const module_index& index) {
-  return divergence(module, index).run();
+std::unordered_set<id> find_divergent_barriers(const binary& module) {
+  const bool has_any =
+      std::any_of(module.instructions.begin(), module.instructions.end(),
+                  [](const auto& each) { return each.opcode == spv::OpControlBarrier; });
+  if (!has_any) return {};
+  return divergence(module).run();
 }
 
 }  // namespace zevent::driver::spirv

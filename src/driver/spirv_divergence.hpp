@@ -12,6 +12,6 @@ namespace zevent::driver::spirv {
 //
 // What depends on a work-item: what is made of its ids, of what it loads from a place made of them
 // or gets from an atomic operation, and of private variables that such a value was stored to.
-std::unordered_set<id> find_divergent_barriers(const binary& module, const module_index& index);
+std::unordered_set<id> find_divergent_barriers(const binary& module);
 
 }  // namespace zevent::driver::spirv

@@ -29,13 +29,6 @@ instruction make_entry_point(id function, const std::string& name) {
   return made;
 }
 
-bool prints(const binary& module) {
-  return std::any_of(module.instructions.begin(), module.instructions.end(),
-                     [](const instruction& each) {
-                       return each.is_opencl_function() && each.operands[1] == OpenCLLIB::Printf;
-                     });
-}
-
 }  // namespace
 
 std::vector<address_kernel> add_address_kernels(binary& module) {
@@ -105,7 +98,7 @@ std::vector<address_kernel> add_address_kernels(binary& module) {
 }
 
 void inline_calls_of_pointers(binary& module) {
-  if (!prints(module)) return;
+  if (!module.calls_opencl_function(OpenCLLIB::Printf)) return;
   std::unordered_map<id, std::vector<id>> callers;
   std::unordered_set<id> inlined;
   std::vector<id> pending;

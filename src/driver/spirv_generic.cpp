@@ -11,13 +11,6 @@
 namespace zevent::driver::spirv {
 namespace {
 
-bool is_atomic(spv::Op opcode) {
-  return (opcode >= spv::OpAtomicLoad && opcode <= spv::OpAtomicXor) ||
-         opcode == spv::OpAtomicFlagTestAndSet || opcode == spv::OpAtomicFlagClear ||
-         opcode == spv::OpAtomicFAddEXT || opcode == spv::OpAtomicFMinEXT ||
-         opcode == spv::OpAtomicFMaxEXT;
-}
-
 class generic_lowering {
  public:
   explicit generic_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
@@ -53,7 +46,7 @@ class generic_lowering {
     const auto look_at = [&](uint16_t operand) {
       if (generic_pointer(each.operands[operand]) != nullptr) found.push_back(operand);
     };
-    if (is_atomic(each.opcode)) {
+    if (each.is_atomic()) {
       look_at(0);
     } else if (each.opcode == spv::OpGroupWaitEvents) {
       look_at(2);

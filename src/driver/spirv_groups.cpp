@@ -64,14 +64,11 @@ class group_lowering {
  public:
   explicit group_lowering(binary& module) : module_(module), index_(module), scope_(module) {}
 
-  result<apart_functions> run(bool minds_divergence) {
+  // `divergent`: functions with barriers that not all may come to.
+  result<apart_functions> run(const std::unordered_set<id>& divergent) {
     find_builtins();
     find_functions();
-    if (minds_divergence) {
-      for (const id each : find_divergent_barriers(module_, index_)) {
-        functions_[each].uses_groups = true;
-      }
-    }
+    for (const id each : divergent) functions_[each].uses_groups = true;
     spread_facts();
     apart_functions apart;
     for (const id kernel : kernels_) {
@@ -416,13 +413,18 @@ class group_lowering {
 }  // namespace
 
 result<apart_functions> lower_groups(binary& module) {
-  // Work-items cannot always run apart. A barrier that all of them come to is right all the same,
-  // which nobody can know before.
-  binary changed = module;
-  auto apart = group_lowering(changed).run(true);
-  if (!apart) return group_lowering(module).run(false);
-  module = std::move(changed);
-  return apart;
+  const auto divergent = find_divergent_barriers(module);
+  if (!divergent.empty()) {
+    binary changed = module;
+    auto apart = group_lowering(changed).run(divergent);
+    if (apart) {
+      module = std::move(changed);
+      return apart;
+    }
+    // Work-items cannot always run apart. A barrier that all of them come to is right all the same,
+    // which nobody can know before.
+  }
+  return group_lowering(module).run({});
 }
 
 void declare_calls_of_pointers(binary& module) {

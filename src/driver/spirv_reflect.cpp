@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <spirv/unified1/OpenCL.std.h>
-#include <algorithm>
 #include <unordered_map>
 
 namespace zevent::driver::spirv {
@@ -137,13 +136,6 @@ result<std::vector<spec_constant>> reflect_spec_constants(const binary& module,
   return constants;
 }
 
-bool uses_printf(const binary& module) {
-  return std::any_of(module.instructions.begin(), module.instructions.end(),
-                     [](const instruction& each) {
-                       return each.is_opencl_function() && each.operands[1] == OpenCLLIB::Printf;
-                     });
-}
-
 }  // namespace
 
 result<module_signature> reflect(const binary& module) {
@@ -193,7 +185,7 @@ result<module_signature> reflect(const binary& module) {
   auto constants = reflect_spec_constants(module, index);
   if (!constants) return tl::unexpected(constants.error());
   signature.spec_constants = std::move(*constants);
-  signature.uses_printf = uses_printf(module);
+  signature.uses_printf = module.calls_opencl_function(OpenCLLIB::Printf);
   return signature;
 }
 

@@ -27,8 +27,7 @@ constexpr std::array tolerated_complaints = {
     tolerated_complaint{"requires one of these extensions", spv::CapabilityMax},
     tolerated_complaint{"requires one of these capabilities", spv::CapabilityMax},
     // The same for what is of an older version than the module says, and for variables that a
-    // kernel
-    // uses only by way of others.
+    // kernel uses only by way of others.
     tolerated_complaint{"requires SPIR-V version 1.3 or earlier", spv::CapabilityMax},
     tolerated_complaint{"is not listed as an interface", spv::CapabilityMax},
     // It also writes types of functions twice that differ only in how they access images.

@@ -671,6 +671,8 @@ TEST_F(modules, are_taken_with_the_slips_of_the_translator) {
   const build_outcome outcome = build(spirv_desc(translator_slips_spv));
   ASSERT_EQ(outcome.result, ZE_RESULT_SUCCESS) << outcome.log;
   EXPECT_NE(outcome.log.find("warning"), std::string::npos) << "nothing to be put up with";
+  EXPECT_EQ(build(spirv_desc(translator_slips_spv)).log, outcome.log)
+      << "made again, it is told again";
   const auto kernel = kernel_of(outcome.module, "add_by_exchange");
   auto* out = shared_memory<int>(2);
   out[0] = out[1] = 0;
