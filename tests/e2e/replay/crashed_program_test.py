@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from commands import expect
+
 COULD_NOT_RUN = 125
 STRICT = "-O0 -Wall -Wextra -Wshadow -pedantic -Werror"
 
@@ -29,19 +31,8 @@ class Trial:
         )
 
     def run(self, words, status, *texts):
-        done = subprocess.run(
-            [self.zevent, *words],
-            cwd=self.folder,
-            env=dict(os.environ, CFLAGS=STRICT),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=100,
-        )
-        if done.returncode != status or any(each not in done.stdout for each in texts):
-            print("$ zevent " + " ".join(words), done.stdout, sep="\n")
-            sys.exit(f"status {done.returncode}; expected was {status} and {texts}")
-        return done.stdout
+        environment = dict(os.environ, CFLAGS=STRICT)
+        return expect(self.zevent, words, status, texts, self.folder, environment)
 
     def text(self, name):
         with open(os.path.join(self.folder, name)) as file:

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+from commands import expect
+
 USAGE, COULD_NOT_RUN = 2, 125
 
 
@@ -30,19 +32,8 @@ class Trial:
         return os.path.join(self.folder, name)
 
     def output(self, words, status, *texts, environment=None):
-        done = subprocess.run(
-            [self.zevent, *words],
-            cwd=self.folder,
-            env=environment or self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=100,
-        )
-        if done.returncode != status or any(each not in done.stdout for each in texts):
-            print("$ zevent " + " ".join(words), done.stdout, sep="\n")
-            sys.exit(f"status {done.returncode}; expected was {status} and {texts}")
-        return done.stdout
+        environment = environment or self.environment
+        return expect(self.zevent, words, status, texts, self.folder, environment)
 
     def run(self, words, status, *texts, environment=None):
         said = self.output(words, status, *texts, environment=environment)
