@@ -65,7 +65,9 @@ def export(function, headers):
     else:
         failed = ("zevent::api::exception_result()" if is_result else failure_value(function))
         body += ["  try {", f"    {call}", "  } catch (...) {", f"    return {failed};", "  }"]
-    return "\n".join([f"{signature(function)} {{", *body, "}\n"])
+    # A driver may define the quick ones itself, with the checks: that saves a jump.
+    weak = "[[gnu::weak]] " if noexcept_of(function) else ""
+    return "\n".join([f"{weak}{signature(function)} {{", *body, "}\n"])
 
 
 def unsupported(headers):

@@ -20,7 +20,7 @@ NOT_ENFORCED = {
 }
 
 # Entries that allocate nothing and are called millions of times a second: they are noexcept, so
-# that the exported function is the null checks and a jump.
+# that the exported function is the null checks and a jump. A driver may define that function itself.
 NOEXCEPT_ENTRIES = {"zeEventQueryStatus", "zeEventHostSignal", "zeEventHostReset",
                     "zeFenceQueryStatus"}
 

@@ -126,7 +126,7 @@ ze_result_t zeCommandListAppendMemAdvise(ze_command_list_handle_t hCommandList,
 ze_result_t zeCommandListAppendSignalEvent(ze_command_list_handle_t hCommandList,
                                            ze_event_handle_t hEvent) {
   return with<command_list>(hCommandList, [&](command_list& list) {
-    return list.append(make_no_operation(), {.signal = hEvent});
+    return list.append(make_signal(), {.signal = hEvent});
   });
 }
 

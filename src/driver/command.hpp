@@ -70,9 +70,11 @@ class command {
  public:
   // How the command stands to its neighbours in a list that is not in-order.
   enum class order : uint8_t {
-    free,     // starts after those before it have started
-    barrier,  // starts when its wait events are complete, or, if it has none, when all those before
-              // it are complete; holds back all those after it
+    free,      // starts after those before it have started
+    at_start,  // likewise, and is done before the next one starts: what is only about events is not
+               // given to an engine, but done by whoever starts the commands
+    barrier,   // starts when its wait events are complete, or, if it has none, when all those
+               // before it are complete; holds back all those after it
   };
 
   command();

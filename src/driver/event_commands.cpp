@@ -16,12 +16,13 @@ class barrier_command final : public command {
 
 class no_operation_command final : public command {
  public:
+  explicit no_operation_command(order ordering) : command(ordering) {}
   ze_result_t run() override { return ZE_RESULT_SUCCESS; }
 };
 
 class event_reset_command final : public command {
  public:
-  explicit event_reset_command(event& target) : target_(&target) {}
+  explicit event_reset_command(event& target) : command(order::at_start), target_(&target) {}
 
   ze_result_t run() override {
     target_->reset();
@@ -93,8 +94,12 @@ std::unique_ptr<command> make_barrier() {
   return std::make_unique<barrier_command>();
 }
 
+std::unique_ptr<command> make_signal() {
+  return std::make_unique<no_operation_command>(command::order::at_start);
+}
+
 std::unique_ptr<command> make_no_operation() {
-  return std::make_unique<no_operation_command>();
+  return std::make_unique<no_operation_command>(command::order::free);
 }
 
 std::unique_ptr<command> make_event_reset(event& target) {

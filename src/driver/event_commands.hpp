@@ -13,7 +13,9 @@ namespace zevent::driver {
 
 // Nothing but the order: for barriers, and for commands that only wait.
 std::unique_ptr<command> make_barrier();
-// Nothing at all: for commands that only signal.
+// Nothing but the signal.
+std::unique_ptr<command> make_signal();
+// Nothing at all.
 std::unique_ptr<command> make_no_operation();
 
 std::unique_ptr<command> make_event_reset(event& target);

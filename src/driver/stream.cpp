@@ -294,7 +294,7 @@ void stream::start_next() {
     if (group->in_flight_ == 0) retire(nullptr, group);
   }
   // A barrier has nothing to do but to be reached.
-  if (!in_flight_.empty() && in_flight_.back().work->ordering_ == command::order::barrier) {
+  if (!in_flight_.empty() && in_flight_.back().work->ordering_ != command::order::free) {
     complete_at(in_flight_.size() - 1);
   }
 }

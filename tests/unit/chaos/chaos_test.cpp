@@ -212,6 +212,36 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_although_another_thread_
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 
+TEST_P(chaos, signal_that_is_appended_after_the_chunks_does_not_wait_for_them) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t list = immediate_list();
+  append_chunks(list, nullptr);
+  ASSERT_EQ(zeCommandListAppendSignalEvent(list, done), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  EXPECT_LT(arrived_so_far(), chunks);
+}
+
+TEST_P(chaos, commands_that_are_only_about_events_are_done_in_order) {
+  ze_event_pool_handle_t events = pool(3);
+  ze_event_handle_t used = event_of(events, 0), next = event_of(events, 1),
+                    gate = event_of(events, 2);
+  ze_command_list_handle_t list = immediate_list();
+  ASSERT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
+  for (int round = 0; round < 8; ++round) {
+    ASSERT_EQ(zeEventHostSignal(used), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeEventHostReset(next), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeCommandListAppendEventReset(list, used), ZE_RESULT_SUCCESS);
+    if (round % 2 == 0) {
+      ASSERT_EQ(zeCommandListAppendSignalEvent(list, next), ZE_RESULT_SUCCESS);
+    } else {
+      ASSERT_EQ(zeCommandListAppendWaitOnEvents(list, 1, &gate), ZE_RESULT_SUCCESS);
+      ASSERT_EQ(copy(list, &target_[0], &source_[0], next), ZE_RESULT_SUCCESS);
+    }
+    ASSERT_EQ(zeEventHostSynchronize(next, forever), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventQueryStatus(used), ZE_RESULT_NOT_READY) << "round " << round;
+  }
+}
+
 TEST_P(chaos, waiter_that_is_appended_before_a_reset_looks_after_it) {
   ze_event_handle_t ready = regular_event();
   ASSERT_EQ(zeEventHostSignal(ready), ZE_RESULT_SUCCESS);
