@@ -8,6 +8,9 @@
 namespace zevent::driver {
 namespace {
 
+// Of a stream. Later ones sleep more seldom: a program of a million commands is to end, too.
+constexpr uint64_t first_commands = 1000;
+
 struct chaos_setting {
   bool on = false;
   uint64_t seed = 0;
@@ -50,6 +53,7 @@ uint64_t chaos_choice(chaos_purpose purpose, uint64_t stream, uint64_t number, u
 void chaos_delay(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64_t one_in,
                  uint64_t most_us) {
   if (!has_chaos()) return;
+  if (number >= first_commands) one_in *= 16;
   const uint64_t choice = chaos_choice(purpose, stream, number, one_in * most_us);
   if (choice < most_us) usleep(static_cast<useconds_t>(choice));
 }

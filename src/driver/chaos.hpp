@@ -30,7 +30,8 @@ enum class chaos_purpose : uint64_t {
 // A number below `bound` for this occasion.
 uint64_t chaos_choice(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64_t bound);
 
-// Sleeps for a time of the seed's choosing up to `most_us`, on one occasion in `one_in`.
+// Sleeps for a time of the seed's choosing up to `most_us`, on one occasion in `one_in`, and more
+// seldom after many.
 void chaos_delay(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64_t one_in,
                  uint64_t most_us);
 
