@@ -32,9 +32,12 @@ void park(std::vector<ref<stream>>& parked, const ref<stream>& where) {
   if (std::find(parked.begin(), parked.end(), where) == parked.end()) parked.push_back(where);
 }
 
-// What follows it on its stream does not start before it is complete.
+// What follows it on its stream does not start before it is complete. What is only about events is
+// done when it starts.
 bool holds_back(const command& what) {
-  return what.is_barrier() || what.which == function::zeCommandListAppendWaitOnEvents;
+  return what.is_barrier() || what.which == function::zeCommandListAppendWaitOnEvents ||
+         what.which == function::zeCommandListAppendSignalEvent ||
+         what.which == function::zeCommandListAppendEventReset;
 }
 
 bool flushes_beyond_list(const event& which) {
@@ -208,7 +211,7 @@ void executor::enter_chain(run& r) {
   const auto& what = *r.what;
   if (r.next_chain) {
     r.chain = std::move(r.next_chain);
-  } else if (what.signal || (holds_back(what) && !what.waits.empty())) {
+  } else if (what.signal || what.reset || (holds_back(what) && !what.waits.empty())) {
     // Waits for the end of a chain: carries it on. So a row of commands that wait for one another
     // is one chain, however long.
     for (size_t i = 0; i < what.waits.size() && !r.chain; ++i) {

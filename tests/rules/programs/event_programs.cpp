@@ -77,6 +77,24 @@ void reset_on_device(machine& m, bool ordered) {
   finish(list);
 }
 
+// Two lists that are not in-order hand an event to each other and back. What is only about events
+// is done in the order of the list.
+void hand_over(machine& m) {
+  const auto here = new_immediate(m), there = new_immediate(m);
+  const auto pool = new_pool(m);
+  auto given = new_event(pool, 0), back = new_event(pool, 1);
+  for (int round = 0; round < 3; ++round) {
+    MUST(zeCommandListAppendWaitOnEvents(there, 1, &given));
+    MUST(zeCommandListAppendEventReset(there, given));
+    MUST(zeCommandListAppendSignalEvent(there, back));
+    MUST(zeCommandListAppendSignalEvent(here, given));
+    MUST(zeCommandListAppendWaitOnEvents(here, 1, &back));
+    MUST(zeCommandListAppendEventReset(here, back));
+  }
+  finish(here);
+  finish(there);
+}
+
 void use_other_context(machine& m, bool other) {
   machine second = m;
   const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
@@ -116,6 +134,7 @@ program_list event_programs() {
       {"10-signalled", nullptr, signal_twice},
       {"11", [](machine& m) { reset_event(m, false); }, [](machine& m) { reset_event(m, true); }},
       {"11-early", nullptr, reset_before_start},
+      {"11-handed", nullptr, hand_over},
       {"11-device", [](machine& m) { reset_on_device(m, false); },
        [](machine& m) { reset_on_device(m, true); }},
       {"15", [](machine& m) { use_other_context(m, true); },
