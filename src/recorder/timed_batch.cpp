@@ -319,9 +319,27 @@ bool timed_batch::wait_for_runs() {
   for (const uint64_t deadline_ns = now_ns() + run_timeout_ns; now_ns() < deadline_ns;) {
     collect_runs();
     if (is_over()) return true;
+    if (is_lost()) return false;
     pause_shortly();
   }
   return false;
+}
+
+// What the first run is not through with never comes: the device is lost.
+bool timed_batch::is_lost() {
+  ze_event_handle_t next = last_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (runs_.empty()) return false;
+    const run& first = runs_.front();
+    if (first.copy) {
+      next = first.copy->done;
+    } else if (first.next < commands_.size()) {
+      next = commands_[first.next].event;
+    }
+  }
+  return next != nullptr &&
+         next_driver_calls().zeEventQueryStatus(next) == ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
 void timed_batch::end_execution(size_t runs, bool were_taken) {

@@ -123,6 +123,7 @@ class timed_batch : public std::enable_shared_from_this<timed_batch> {
   void collect_own();
   void collect_appended();
   bool wait_for_runs();
+  bool is_lost();
   size_t collect_group(std::span<timed_command* const> group);
   void collect_runs();
   bool collect_run(run& each);
