@@ -10,6 +10,7 @@
 #include "driver/spirv_division.hpp"
 #include "driver/spirv_fences.hpp"
 #include "driver/spirv_float_atomics.hpp"
+#include "driver/spirv_float_functions.hpp"
 #include "driver/spirv_generic.hpp"
 #include "driver/spirv_groups.hpp"
 #include "driver/spirv_half.hpp"
@@ -75,6 +76,7 @@ class variable_lowering {
     lower_half_bits(output_);
     lower_half_functions(output_);
     lower_math_functions(output_);
+    lower_float_functions(output_);
     lower_composites(output_);
     lower_float_atomics(output_);
     lower_generic_pointers(output_);

@@ -53,6 +53,7 @@ struct lowered_module {
 //  - Integer divisions cannot trap: a GPU gives some number where a CPU would kill the process.
 //  - Images are pointers, and samplers numbers.
 //  - Powers to a small constant number are multiplications.
+//  - sin, exp and the like of single precision are functions of the module.
 //  - Functions may be inlined, whatever they ask for: programs that were compiled without
 //    optimisation forbid it for all of theirs.
 //  - Built-in functions of halves are those of floats, or of 16-bit numbers; those of large vectors
