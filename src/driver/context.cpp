@@ -1,15 +1,55 @@
 #include "driver/context.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "driver/driver.hpp"
+#include "driver/fork_safety.hpp"
+#include "driver/made_with_driver.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
+namespace {
+
+struct context_registry {
+  fork_safe_mutex mutex{fork_safe_mutex::rank::inner};  // guards contexts
+  std::set<context*> contexts;
+
+  static context_registry& instance() {
+    static auto* only = new context_registry;
+    return *only;
+  }
+};
+
+const made_with_driver all_contexts([] { context_registry::instance(); });
+
+}  // namespace
 
 context::context(driver& owner, std::vector<device*> devices)
-    : driver_(owner), devices_(std::move(devices)) {}
+    : driver_(owner), devices_(std::move(devices)) {
+  context_registry& registry = context_registry::instance();
+  const std::lock_guard lock(registry.mutex);
+  registry.contexts.insert(this);
+}
+
+context::~context() {
+  context_registry& registry = context_registry::instance();
+  const std::lock_guard lock(registry.mutex);
+  registry.contexts.erase(this);
+}
+
+void context::mark_lost(const device& lost) {
+  context_registry& registry = context_registry::instance();
+  const std::lock_guard lock(registry.mutex);
+  for (context* each : registry.contexts) {
+    const auto has_part = [&](const device* one) {
+      return lost.is_part_of(*one) || one->is_part_of(lost);
+    };
+    if (std::any_of(each->devices_.begin(), each->devices_.end(), has_part)) each->mark_lost();
+  }
+}
 
 bool context::contains(const device& candidate) const {
   return std::any_of(devices_.begin(), devices_.end(),

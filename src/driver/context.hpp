@@ -16,14 +16,17 @@ class driver;
 class context : public object_of<context, object_kind::context> {
  public:
   context(driver& owner, std::vector<device*> devices);
+  ~context();
 
   driver& owner_driver() const { return driver_; }
   std::span<device* const> devices() const { return devices_; }
   bool contains(const device& candidate) const;
 
-  // After a command has failed, everything that waits in this context returns DEVICE_LOST.
+  // When the device is lost, everything that waits in this context returns DEVICE_LOST.
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
   void mark_lost() { lost_.store(true, std::memory_order_release); }
+  // All contexts that there are of the device.
+  static void mark_lost(const device& lost);
 
  private:
   driver& driver_;

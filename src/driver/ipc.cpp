@@ -155,11 +155,11 @@ ipc_export::~ipc_export() {
   close_descriptor();
 }
 
-void ipc_export::tell_loss(const context& owner) {
+void ipc_export::tell_losses() {
   export_table& table = export_table::instance();
   const std::lock_guard lock(table.mutex);
   for (ipc_export* each : table.with_loss_mark)
-    if (each->object_.owner == &owner) each->object_.lost->set();
+    if (each->object_.owner->is_lost()) each->object_.lost->set();
 }
 
 // A client may have closed the descriptor itself, and the number may be somebody else's by now.

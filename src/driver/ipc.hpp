@@ -86,8 +86,8 @@ class ipc_export {
   // process.
   static bool put(const ipc_handle& handle);
 
-  // Tells the processes that opened objects of a context that it is lost.
-  static void tell_loss(const context& owner);
+  // Tells the processes that opened objects of contexts that are lost.
+  static void tell_losses();
 
  private:
   ze_result_t open_descriptor(const shared_heap::location& memory);

@@ -183,7 +183,12 @@ void stream::resume() {
 void stream::abandon() {
   abandoned_.store(true, std::memory_order_release);
   context_->mark_lost();
-  ipc_export::tell_loss(*context_);
+  ipc_export::tell_losses();
+}
+
+void stream::lose_device() {
+  context::mark_lost(target_);
+  abandon();
 }
 
 void stream::enter_order(const submission_order::turn& first) {
@@ -324,7 +329,7 @@ void stream::complete_at(size_t position) {
 void stream::execute(const started_command& started) {
   if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW) engine::instance().let_urgent_pass();
   if (fault_strikes_after(fault::device_lost)) {
-    abandon();
+    lose_device();
     return;
   }
   const uint64_t execution = executions_++;
@@ -335,7 +340,7 @@ void stream::execute(const started_command& started) {
   const bool slowed = has_fault(fault::slow_engine);
   const uint64_t start_ns = timed || slowed ? device_clock::host_now_ns() : 0;
   if (started.work->run() != ZE_RESULT_SUCCESS) {
-    abandon();
+    lose_device();
     return;
   }
   if (slowed) {

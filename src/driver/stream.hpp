@@ -91,6 +91,7 @@ class stream {
   void leave_order();
   void hold_back();
   void execute(const started_command& started);
+  void lose_device();
   void signal(const started_command& started);
   void retire(std::unique_ptr<command> alone, batch* group);
   void raise_progress();

@@ -132,6 +132,29 @@ TEST_F(fault, lost_device_frees_every_waiter_and_says_so_in_later_calls) {
             ZE_RESULT_ERROR_DEVICE_LOST);
 }
 
+TEST_F(fault, lost_device_is_told_to_those_who_wait_in_another_context) {
+  ASSERT_NO_FATAL_FAILURE(start("device-lost:after=0"));
+  const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  ze_context_handle_t other = nullptr;
+  ASSERT_EQ(zeContextCreate(driver_, &desc, &other), ZE_RESULT_SUCCESS);
+  const ze_event_pool_desc_t pool_desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
+                                          ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+  ze_event_pool_handle_t pool_of_other = nullptr;
+  ASSERT_EQ(zeEventPoolCreate(other, &pool_desc, 0, nullptr, &pool_of_other), ZE_RESULT_SUCCESS);
+  ze_event_handle_t never = nullptr;
+  const ze_event_desc_t event_desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, 0, 0};
+  ASSERT_EQ(zeEventCreate(pool_of_other, &event_desc, &never), ZE_RESULT_SUCCESS);
+  auto waiter =
+      std::async(std::launch::async, [&] { return zeEventHostSynchronize(never, forever); });
+  auto* data = shared_memory<uint32_t>(2);
+  ASSERT_EQ(copy(immediate_list(), &data[0], &data[1]), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(waiter.get(), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeContextGetStatus(other), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(zeEventDestroy(never), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventPoolDestroy(pool_of_other), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeContextDestroy(other), ZE_RESULT_SUCCESS);
+}
+
 TEST_F(fault, lost_device_is_told_to_those_who_change_or_clone_a_list) {
   ASSERT_NO_FATAL_FAILURE(start("device-lost:after=0"));
   const auto cloneable = ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE | ZE_COMMAND_LIST_FLAG_IN_ORDER;
