@@ -26,8 +26,7 @@ value like(value other, uint64_t bits) {
 // Whether the processor, for which kernels are compiled, has it as an instruction.
 bool has_fma() {
 #if defined(__x86_64__) || defined(__i386__)
-  static const bool has = __builtin_cpu_supports("fma") != 0;
-  return has;
+  return __builtin_cpu_supports("fma") != 0;
 #else
   return true;
 #endif

@@ -41,7 +41,7 @@ constinit std::atomic<uint32_t> memory_changes{0};
 void sleep_on_cell(const wait_point& point, uint64_t at_most_ns) {
   sync_cell& cell = *point.cell;
   const uint32_t sequence = cell.sequence.load(std::memory_order_acquire);
-  cell.waiters.fetch_or(sync_cell::host_waits, std::memory_order_seq_cst);
+  cell.note_sleeper(point.target);
   if (cell.value.load(std::memory_order_seq_cst) >= point.target) return;
   futex_wait(cell.sequence, sequence, point.scope, at_most_ns);
 }
@@ -92,9 +92,30 @@ host_wait_result wait_until_reached(const wait_point& point, uint64_t timeout_ns
 
 }  // namespace
 
-void sync_cell::wake(futex_scope scope) {
-  const uint32_t told = waiters.fetch_and(~host_waits, std::memory_order_seq_cst);
-  if ((told & host_waits) != 0) {
+void sync_cell::note_sleeper(uint64_t target) {
+  constexpr uint64_t farthest = uint64_t{1} << 27;
+  uint32_t before = waiters.load(std::memory_order_relaxed);
+  uint32_t after = 0;
+  do {
+    const uint64_t now = value.load(std::memory_order_relaxed);
+    const uint32_t own = target - now <= farthest ? mark_of(target) : any_value;
+    after = own | host_waits | (before & stream_waits);
+    if ((before & host_waits) == 0) continue;
+    const int32_t ahead = distance(mark_of(now), before);
+    if ((before & any_value) != 0 || ahead < 0) {  // a value has passed since it was noted
+      after |= any_value;
+    } else if (own != any_value && ahead < distance(mark_of(now), own)) {
+      after = before;
+    }
+  } while (!waiters.compare_exchange_weak(before, after, std::memory_order_seq_cst));
+}
+
+void sync_cell::tell_waiters(uint64_t new_value, futex_scope scope) {
+  const uint32_t told = waiters.load(std::memory_order_seq_cst);
+  const bool is_due = (told & any_value) != 0 || distance(told, mark_of(new_value)) >= 0;
+  if ((told & host_waits) != 0 && is_due) {
+    // Who is noted in between has read the sequence before it changes, and does not sleep.
+    waiters.fetch_and(stream_waits, std::memory_order_seq_cst);
     sequence.fetch_add(1, std::memory_order_seq_cst);
     futex_wake(sequence, scope);
   }

@@ -15,14 +15,16 @@ namespace zevent::driver {
 //   +0   value      what is waited for
 //   +8   sequence   futex word, changed by every wake-up
 //   +12  waiters    who must be told about a new value; 0 means that a signal is one store and one
-//                   load, with no system call
+//                   load, with no system call. With what the first of those who sleep waits
+//                   for: who waits for the last of many commands is not woken by each
 //
 // The store of `value` and the load of `waiters` in raise(), and the store of `waiters` and the
 // load of `value` in a waiter, are sequentially consistent: at least one side sees the other.
 struct sync_cell {
-  static constexpr uint32_t host_waits = 1;  // somebody sleeps on `sequence`
-  static constexpr uint32_t stream_waits =
-      2;  // a stream is parked on this cell, see parking_lot.hpp
+  static constexpr uint32_t host_waits = 1;    // somebody sleeps on `sequence`
+  static constexpr uint32_t stream_waits = 2;  // a stream is parked here, see parking_lot.hpp
+  static constexpr uint32_t any_value = 4;     // whoever sleeps is to be woken by any value
+  static constexpr uint32_t flags = host_waits | stream_waits | any_value;
 
   std::atomic<uint64_t> value{0};
   std::atomic<uint32_t> sequence{0};
@@ -31,10 +33,21 @@ struct sync_cell {
   // Sets the value and wakes those who wait for it.
   void raise(uint64_t new_value, futex_scope scope) {
     value.store(new_value, std::memory_order_seq_cst);
-    if (waiters.load(std::memory_order_seq_cst) != 0) wake(scope);
+    if (waiters.load(std::memory_order_seq_cst) != 0) tell_waiters(new_value, scope);
   }
 
-  void wake(futex_scope scope);
+  // To be called before a look at the value, and a sleep on `sequence` if that is not there yet.
+  void note_sleeper(uint64_t target);
+
+ private:
+  // The bits above the flags are the lowest 29 of a value. Differences of two such are taken to be
+  // less than 2^28.
+  static uint32_t mark_of(uint64_t value) { return static_cast<uint32_t>(value) << 3; }
+  static int32_t distance(uint32_t from, uint32_t to) {
+    return static_cast<int32_t>((to & ~flags) - (from & ~flags));
+  }
+
+  void tell_waiters(uint64_t new_value, futex_scope scope);
 };
 static_assert(sizeof(sync_cell) == 16);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

@@ -23,7 +23,8 @@ def main():
         declared = re.findall(r"^\S.*? (ze[a-z]?[A-Z]\w+)\(", file.read(), re.M)
     symbols = subprocess.run(["nm", "--demangle", "--defined-only", archive], check=True,
                              capture_output=True, text=True).stdout
-    defined = set(re.findall(r" T zevent::driver::entry::(\w+)\(", symbols))
+    # As an entry, or the exported function itself.
+    defined = set(re.findall(r" T (?:zevent::driver::entry::)?(ze\w+)(?:\(|$)", symbols, re.M))
     missing = [name for name in declared if name not in defined]
     print(f"{len(declared) - len(missing)} of {len(declared)} functions are implemented; not:")
     for prefix, title in (("ze", "core"), ("zer", "runtime"), ("zex", "experimental"),
