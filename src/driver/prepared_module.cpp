@@ -13,6 +13,7 @@
 #include "driver/fork_safety.hpp"
 #include "driver/made_with_driver.hpp"
 #include "driver/spirv_aliasing.hpp"
+#include "driver/spirv_dimensions.hpp"
 #include "driver/spirv_link.hpp"
 #include "driver/spirv_validate.hpp"
 
@@ -79,6 +80,7 @@ result<spirv::binary> read_spirv(const module_input& input, std::string& warning
   if (!parsed) return parsed;
   spirv::order_blocks(*parsed);
   spirv::remove_aliasing_advice(*parsed);
+  spirv::answer_for_all_dimensions(*parsed);
   const auto validated = spirv::validate(*parsed);
   if (!validated) return tl::unexpected(validated.error());
   warnings += *validated;

@@ -1,8 +1,10 @@
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "kernel_fixture.hpp"
 #include "kernels/atomics_spv.h"
+#include "kernels/dimensions_spv.h"
 #include "kernels/division_spv.h"
 #include "kernels/float_atomics_spv.h"
 #include "kernels/group_reduce_spv.h"
@@ -157,6 +159,25 @@ TEST_F(launching, three_dimensions_and_a_global_offset_reach_the_kernel) {
         ASSERT_EQ(own[15], 20304U);
       }
     }
+  }
+}
+
+TEST_F(launching, a_dimension_that_is_not_there_has_ids_of_zero_and_a_size_of_one) {
+  constexpr uint32_t items = 6;
+  auto* out = shared_memory<uint64_t>(16 * items);
+  const auto kernel = kernel_of(module_of(dimensions_spv), "record_dimension");
+  const auto expect = [&](uint32_t dimension, std::array<uint64_t, 8> expected) {
+    set_all(kernel, out, dimension);
+    run(kernel, 3, 2);
+    for (size_t i = 0; i < 8; ++i) {
+      const uint64_t* last = out + 16 * (items - 1);
+      EXPECT_EQ(last[i], expected[i]) << "built-in " << i << " of dimension " << dimension;
+      EXPECT_EQ(last[8 + i], i < 4 ? 0U : 1U) << "built-in " << i << " of a constant dimension";
+    }
+  };
+  expect(0, {5, 2, 1, 0, 6, 3, 2, 3});
+  for (const uint32_t dimension : {1U, 2U, 3U, 4U, 7U, 0x8000'0000U, 0xffff'ffffU}) {
+    expect(dimension, {0, 0, 0, 0, 1, 1, 1, 1});
   }
 }
 
