@@ -164,6 +164,7 @@ ze_result_t event::open(context& owner, ipc_handle handle, event** out) {
 
 event::~event() {
   if (shared_ == nullptr || is_imported()) return;
+  export_.withdraw();
   shared_->issued.store(0, std::memory_order_release);
   sync_heap().free(shared_, sizeof(shared_counter));
 }

@@ -67,6 +67,7 @@ ze_result_t event_pool::open(context& owner, ipc_handle handle, event_pool** out
 event_pool::~event_pool() {
   if (slots_ == nullptr || is_imported()) return;
   if (has_flag(ZE_EVENT_POOL_FLAG_IPC)) {
+    export_.withdraw();
     sync_heap().free(slots_, sizeof(event_slot) * count_);
   } else {
     ::operator delete (slots_, std::align_val_t{alignof(event_slot)});

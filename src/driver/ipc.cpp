@@ -150,6 +150,10 @@ const made_with_driver exports([] { export_table::instance(); });
 }  // namespace
 
 ipc_export::~ipc_export() {
+  withdraw();
+}
+
+void ipc_export::withdraw() {
   const std::lock_guard lock(export_table::instance().mutex);
   export_table::instance().with_loss_mark.erase(this);
   close_descriptor();

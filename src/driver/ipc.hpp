@@ -70,6 +70,8 @@ class ipc_export {
   ipc_export(const ipc_export&) = delete;
   ipc_export& operator=(const ipc_export&) = delete;
   ~ipc_export();
+  // The object's memory goes: nobody opens it any more, and nobody is told anything by it.
+  void withdraw();
 
   // `memory` is where the heap has the object.
   ze_result_t make_handle(const shared_heap::location& memory, const ipc_object& object,

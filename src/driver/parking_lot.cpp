@@ -1,6 +1,7 @@
 #include "driver/parking_lot.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "driver/engine_thread.hpp"
 #include "driver/made_with_driver.hpp"
@@ -109,6 +110,7 @@ void parking_lot::count_polled(int change) {
 
 void parking_lot::poll_bucket(bucket& home, bool check_abandonment) {
   place* released = nullptr;
+  std::vector<stream*> hopeless_ones;  // told of it without the lock, which others are taken before
   {
     const std::lock_guard lock(home.mutex);
     for (place** link = &home.first; *link != nullptr;) {
@@ -119,7 +121,7 @@ void parking_lot::poll_bucket(bucket& home, bool check_abandonment) {
       }
       const bool hopeless = check_abandonment && candidate.check != nullptr &&
                             candidate.check->is_abandoned() && !candidate.point.is_reached();
-      if (hopeless) candidate.occupant->abandon();
+      if (hopeless) hopeless_ones.push_back(candidate.occupant);
       if (hopeless || candidate.point.is_reached()) {
         count_polled(-1);
         *link = candidate.next;
@@ -130,6 +132,7 @@ void parking_lot::poll_bucket(bucket& home, bool check_abandonment) {
       }
     }
   }
+  for (stream* each : hopeless_ones) each->abandon();
   release_all(released);
 }
 

@@ -249,12 +249,10 @@ value logarithm(value x, double log_of_base) {
   const value result = round_to_single(mad(power, ln2 / log_of_base, part_log * (1 / log_of_base)));
   const value bits = as(kind::word, x);
   const value is_usual = bits - uint64_t{1} < infinity_bits - 1;
-  const value is_zero = is_equal(magnitude_bits(x), 0);
+  const value is_zero = is_equal(real_bits << 1, 0);  // also what a program takes for zero
   const value is_infinity = is_equal(bits, infinity_bits);
-  const value other =
-      select(is_zero, -infinity,
-             select(is_infinity, infinity, x.writer->constant(kind::single, no_number)));
-  return select(is_usual, result, other);
+  const value other = select(is_infinity, infinity, x.writer->constant(kind::single, no_number));
+  return select(is_zero, -infinity, select(is_usual, result, other));
 }
 
 value compute(uint32_t function, value x) {

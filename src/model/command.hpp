@@ -85,6 +85,7 @@ clock_ref completion(const run& r);
 struct stream : counted {
   ref<timeline> line;
   ref<timeline> chain;  // of an in-order immediate list
+  ref<timeline> acts;   // the chain of what is only about events, in lists that are not in-order
   bool is_queue = false;
   uint64_t handle = 0;  // of the queue or the list
   uint64_t device = 0;

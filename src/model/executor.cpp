@@ -32,11 +32,14 @@ void park(std::vector<ref<stream>>& parked, const ref<stream>& where) {
   if (std::find(parked.begin(), parked.end(), where) == parked.end()) parked.push_back(where);
 }
 
-// What follows it on its stream does not start before it is complete. What is only about events is
-// done when it starts.
+// What follows it on its stream does not start before it is complete.
 bool holds_back(const command& what) {
-  return what.is_barrier() || what.which == function::zeCommandListAppendWaitOnEvents ||
-         what.which == function::zeCommandListAppendSignalEvent ||
+  return what.is_barrier() || what.which == function::zeCommandListAppendWaitOnEvents;
+}
+
+// What is only about events is done when it starts, before the next one does, whatever the list.
+bool is_done_at_start(const command& what) {
+  return what.which == function::zeCommandListAppendSignalEvent ||
          what.which == function::zeCommandListAppendEventReset;
 }
 
@@ -193,6 +196,8 @@ void executor::start(const ref<run>& r) {
     where.floor = join(where.floor, clock_entry{r->chain, r->chain_at, seen});
     where.tail = r->chain;
     where.tail_at = r->chain_at;
+  } else if (r->chain && r->chain == where.acts) {
+    where.floor = join(where.floor, clock_entry{r->chain, r->chain_at, r->chain_at});
   }
   r->started = true;
 
@@ -211,14 +216,18 @@ void executor::enter_chain(run& r) {
   const auto& what = *r.what;
   if (r.next_chain) {
     r.chain = std::move(r.next_chain);
-  } else if (what.signal || what.reset || (holds_back(what) && !what.waits.empty())) {
+  } else if (is_done_at_start(what)) {
+    if (!r.where->acts) r.where->acts = new_timeline();
+    r.chain = r.where->acts;
+  } else if (what.signal || (holds_back(what) && !what.waits.empty())) {
     // Waits for the end of a chain: carries it on. So a row of commands that wait for one another
     // is one chain, however long.
     for (size_t i = 0; i < what.waits.size() && !r.chain; ++i) {
       const auto& wait = what.waits[i];
       if (wait.bound || wait.which->signals.size() != 1) continue;
       const auto& before = wait.which->signals.front();
-      if (!before->what->in_order && before->chain && before->chain->last == before->chain_at)
+      if (!before->what->in_order && before->chain && before->chain->last == before->chain_at &&
+          before->chain != before->where->acts)
         r.chain = before->chain;
     }
     auto& where = *r.where;

@@ -28,6 +28,17 @@ void pause_processor() {
 #endif
 }
 
+// Commands may be reading the rest of it.
+void write_what_differs(std::byte* target, const std::byte* content, size_t bytes) {
+  constexpr size_t step = 64;
+  for (size_t at = 0; at < bytes; at += step) {
+    const size_t end = std::min(at + step, bytes);
+    if (std::memcmp(target + at, content + at, end - at) == 0) continue;
+    for (size_t i = at; i < end; ++i)
+      if (target[i] != content[i]) target[i] = content[i];
+  }
+}
+
 }  // namespace
 
 player::player(const program& what, driver_library& driver, const journal& log,
@@ -75,7 +86,11 @@ void player::run_thread(uint32_t thread) {
   const uint32_t self = program_.first_taker + thread;
   bool has_baton = alone_;
   for (const uint32_t index : program_.threads[thread].calls) {
-    if (!has_baton) place_.wait_for_turn(self, program_.turns[index].position);
+    if (!has_baton) {
+      place_.wait_for_turn(self, program_.turns[index].position);
+      // Acquire: what threads of this process did, even if the baton came from another process.
+      (void)handed_over_.load(std::memory_order_acquire);
+    }
     has_baton = alone_ || program_.turns[index].next_taker == self;
     make_call(index, !has_baton);
   }
@@ -231,7 +246,7 @@ void player::restore(const memory_restore& memory) {
     return;
   }
   if (std::memcmp(target, memory.content, memory.bytes) != 0)
-    std::memcpy(target, memory.content, memory.bytes);
+    write_what_differs(target, memory.content, memory.bytes);
 }
 
 void player::compare(const compiled_call& call, const memory_restore& memory) {
@@ -318,6 +333,7 @@ void player::start(uint32_t thread) {
 // Threads are started when it is their turn for the first time.
 void player::pass_baton(uint32_t index) {
   const auto& turn = program_.turns[index];
+  handed_over_.fetch_add(1, std::memory_order_release);
   if (turn.next_taker == meeting_place::nobody) return place_.pass_to_end();
   place_.pass_turn(turn.next_taker, turn.position + 1);
   const uint32_t thread = turn.next_taker - program_.first_taker;

@@ -70,9 +70,10 @@ class player {
   const journal& journal_;
   const meeting_place& place_;
   play_options options_;
-  std::vector<void*> targets_;         // by function of the built-in model
-  std::vector<uint8_t> gives_result_;  // by function: whether it returns a ze_result_t
-  std::vector<uint64_t> live_;         // by slot; guarded by the baton
+  std::vector<void*> targets_;            // by function of the built-in model
+  std::vector<uint8_t> gives_result_;     // by function: whether it returns a ze_result_t
+  std::vector<uint64_t> live_;            // by slot; guarded by the baton
+  std::atomic<uint32_t> handed_over_{0};  // how often, by threads of this process
   std::vector<own_thread> threads_;
   bool alone_;  // there is one thread, and no baton
 };

@@ -102,8 +102,8 @@ TEST(sync_cell, sleeper_that_gave_up_is_in_nobodys_way) {
   cell.value = 100;
   EXPECT_EQ(wait_for(cell, 150, 2'000'000), host_wait_result::timed_out);
   cell.value = 0;  // the cell is used for something else
-  std::thread sleeper([&] { EXPECT_EQ(wait_for(cell, 3), host_wait_result::reached); });
   const uint32_t left = cell.waiters.load();
+  std::thread sleeper([&] { EXPECT_EQ(wait_for(cell, 3), host_wait_result::reached); });
   while (cell.waiters.load() == left) std::this_thread::yield();
   for (uint64_t value = 1; value <= 3; ++value) cell.raise(value, futex_scope::process);
   sleeper.join();

@@ -139,6 +139,26 @@ TEST_F(float_functions, know_special_numbers_whatever_the_program_allows) {
   }
 }
 
+TEST_F(float_functions, take_small_numbers_for_zero_only_where_the_program_allows_it) {
+  const auto kernel =
+      kernel_of(module_of(float_functions_spv, "-cl-denorms-are-zero"), "float_functions");
+  constexpr uint32_t count = 64;
+  auto* in = shared_memory<float>(count);
+  auto* out = shared_memory<float>(count * functions.size());
+  for (uint32_t i = 0; i < count; ++i)
+    in[i] = std::ldexp(1.0F + 0.01F * static_cast<float>(i), -148 + static_cast<int>(i % 20));
+  set_all(kernel, in, out);
+  run(kernel, count, 1);
+  for (size_t column = 9; column < functions.size(); ++column) {  // the logarithms
+    for (uint32_t i = 0; i < count; ++i) {
+      const float result = out[column * count + i];
+      const bool is_of_zero = result == -INFINITY;
+      EXPECT_TRUE(is_of_zero || error_of(result, functions[column].exact(in[i])) <= most_error)
+          << functions[column].name << "(" << in[i] << ") is " << result;
+    }
+  }
+}
+
 TEST_F(float_functions, are_those_of_each_component_of_a_vector) {
   const auto kernel = kernel_of(module_of(float_functions_spv), "of_vectors");
   auto* in = shared_memory<float>(16);
