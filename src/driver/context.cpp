@@ -27,6 +27,8 @@ const made_with_driver all_contexts([] { context_registry::instance(); });
 
 }  // namespace
 
+constinit std::atomic<uint64_t> context::any_lost_{0};
+
 context::context(driver& owner, std::vector<device*> devices)
     : driver_(owner), devices_(std::move(devices)) {
   context_registry& registry = context_registry::instance();

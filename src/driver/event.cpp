@@ -42,6 +42,9 @@ wait_point point_in(shared_counter& counter, uint64_t number) {
   return wait_point::of(counter.place_of(number), number, futex_scope::shared);
 }
 
+// How long a query goes without looking whether another process lives.
+constexpr uint64_t time_between_looks_ns = 50'000'000;
+
 // Faults that are met by asking for the status of an event.
 bool queries_misbehave() {
   return has_fault(fault::query_slow) || has_fault(fault::query_blocks_behind_barrier) ||
@@ -104,7 +107,7 @@ event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
     return;
   }
   slot_ = &pool.slot(index);
-  if (!queries_misbehave_ && !has_chaos()) queried_ = &slot_->cell.value;
+  if (!queries_misbehave_ && !has_chaos() && !pool.is_imported()) queried_ = &slot_->cell.value;
   times_ = &slot_->times;
   // The state of an event of another process's pool is that process's.
   if (!pool.is_imported()) slot_->cell.value.store(0, std::memory_order_release);
@@ -173,7 +176,7 @@ event::likeness event::kind_of_event() const {
   return {counter_based_, pool_ ? pool_->flags() : 0, counter_flags_, signal_scope_, wait_scope_};
 }
 
-bool event::is_abandoned() {
+bool event::is_hopeless() const {
   if (context_->is_lost()) return true;
   if (import_ != nullptr) {
     return import_->is_orphaned() || shared_->lost.is_set() || shared_->name() != shared_name_;
@@ -223,9 +226,26 @@ ze_result_t event::status() const noexcept {
     suffer_query_faults();
     if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
   }
-  if (slot_ == nullptr) return query_counter();
-  return slot_->cell.value.load(std::memory_order_acquire) != 0 ? ZE_RESULT_SUCCESS
-                                                                : ZE_RESULT_NOT_READY;
+  ze_result_t now = ZE_RESULT_NOT_READY;
+  if (slot_ == nullptr) {
+    now = query_counter();
+  } else if (slot_->cell.value.load(std::memory_order_acquire) != 0) {
+    now = ZE_RESULT_SUCCESS;
+  }
+  return now == ZE_RESULT_NOT_READY && will_never_come() ? ZE_RESULT_ERROR_DEVICE_LOST : now;
+}
+
+// Whoever asks again and again, instead of waiting, is told as well. To look whether another
+// process lives takes system calls: that is done now and then.
+bool event::will_never_come() const noexcept {
+  if (context_->is_lost()) return true;
+  const bool is_of_another = import_ != nullptr || (pool_ && pool_->is_imported());
+  if (!is_of_another) return false;
+  const uint64_t now_ns = device_clock::host_now_ns();
+  if (now_ns < next_look_ns_.load(std::memory_order_relaxed)) return false;
+  if (is_hopeless()) return true;
+  next_look_ns_.store(now_ns + time_between_looks_ns, std::memory_order_relaxed);
+  return false;
 }
 
 void event::suffer_query_faults() const {

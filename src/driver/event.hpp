@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "driver/command.hpp"
+#include "driver/context.hpp"
 #include "driver/event_binding.hpp"
 #include "driver/event_pool.hpp"
 #include "driver/event_slot.hpp"
@@ -64,7 +65,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   // Never blocks, takes no lock.
   ze_result_t query() const noexcept {
     // Acquire: what the signalling command wrote is seen after the query.
-    const uint64_t value = queried_->load(std::memory_order_acquire);
+    const uint64_t value = queried_->load(std::memory_order_acquire) | context::any_lost();
     static_assert(ZE_RESULT_SUCCESS == 0 && ZE_RESULT_NOT_READY == 1);
     if (value <= 1) [[likely]]
       return static_cast<ze_result_t>(value ^ 1);
@@ -115,7 +116,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   ze_event_scope_flags_t wait_scope() const { return wait_scope_; }
 
   // No signal can come any more: the context is lost, or the process that shares the event is gone.
-  bool is_abandoned() override;
+  bool is_abandoned() override { return is_hopeless(); }
 
  private:
   uint64_t shared_number() const noexcept;  // the signal that a shared event stands for
@@ -126,6 +127,8 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   void suffer_query_faults() const;
   bool waits_for_host_memory() const;
   bool has_host_address() const;
+  bool is_hopeless() const;
+  bool will_never_come() const noexcept;
   wait_point host_memory_point() const;
 
   const ref<context> context_;
@@ -144,6 +147,9 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   const std::atomic<uint64_t>* queried_ = &more_to_look_at;
   static constinit const std::atomic<uint64_t> more_to_look_at;
   const bool queries_misbehave_;  // by a fault
+  // When a query looks again whether the process that the event is of lives. Relaxed: it is a
+  // limit.
+  mutable std::atomic<uint64_t> next_look_ns_{0};
   event_slot* slot_ = nullptr;
 
   // Counter-based events.

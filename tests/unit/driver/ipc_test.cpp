@@ -173,6 +173,27 @@ TEST(shared_pools, of_a_process_that_died_are_lost_and_not_waited_for_forever) {
   EXPECT_EQ(user.receive().result, ZE_RESULT_ERROR_DEVICE_LOST);
 }
 
+// What the process is told that asks again and again, instead of waiting.
+ze_result_t ask_until_ready(peer_process& user, ask query) {
+  for (int i = 0; i < 10'000; ++i) {
+    const ze_result_t answer = user.result(query);
+    if (answer != ZE_RESULT_NOT_READY) return answer;
+    usleep(1000);
+  }
+  return ZE_RESULT_NOT_READY;
+}
+
+TEST(shared_pools, of_a_process_that_died_are_told_to_be_lost_when_asked_for) {
+  peer_process owner;
+  peer_process user;
+  const message exported = owner.request(ask::create_pool);
+  ASSERT_EQ(user.result(ask::open_pool, 0, exported.handle), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(user.result(ask::query_event), ZE_RESULT_NOT_READY);
+  owner.kill();
+  EXPECT_EQ(ask_until_ready(user, ask::query_event), ZE_RESULT_ERROR_DEVICE_LOST);
+  EXPECT_EQ(user.result(ask::query_event), ZE_RESULT_ERROR_DEVICE_LOST) << "and stay so";
+}
+
 TEST(shared_pools, of_a_process_that_died_end_a_command_that_waits) {
   peer_process owner;
   peer_process user;
@@ -294,6 +315,18 @@ TEST(shared_counter_events, one_way_are_exported_when_signalled_and_only_waited_
   ASSERT_EQ(owner.result(ask::append_signal), ZE_RESULT_SUCCESS);
   EXPECT_EQ(user.result(ask::query_counter), ZE_RESULT_SUCCESS)
       << "stands for the signal that was exported";
+}
+
+TEST(shared_counter_events, of_a_process_that_died_are_told_to_be_lost_when_asked_for) {
+  peer_process owner;
+  peer_process user;
+  ASSERT_EQ(owner.result(ask::create_counter), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(owner.result(ask::append_signal), ZE_RESULT_SUCCESS);
+  const message exported = owner.request(ask::export_counter);
+  ASSERT_EQ(user.result(ask::open_counter, 0, exported.handle), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(user.result(ask::query_counter), ZE_RESULT_NOT_READY);
+  owner.kill();
+  EXPECT_EQ(ask_until_ready(user, ask::query_counter), ZE_RESULT_ERROR_DEVICE_LOST);
 }
 
 TEST(shared_counter_events, of_a_process_that_died_are_lost) {
