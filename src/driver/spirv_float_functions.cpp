@@ -331,7 +331,7 @@ class float_functions : instruction_lowering {
     replace_all(
         [&](const instruction& each) {
           return each.is_opencl_function() && computed_function(each.operands[1]) &&
-                 is_single(each.type);
+                 is_float(each.type, 32);
         },
         [&](const instruction& each) { replace(each); });
     if (functions_.empty()) return;
@@ -340,15 +340,6 @@ class float_functions : instruction_lowering {
   }
 
  private:
-  // A number of single precision, or a vector of them.
-  bool is_single(id type) const {
-    const instruction* found = index_.definition(type);
-    if (found != nullptr && found->opcode == spv::OpTypeVector) {
-      found = index_.definition(found->operands[0]);
-    }
-    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == 32;
-  }
-
   void replace(const instruction& call) {
     const id function = function_for(call);
     const id argument = call.operands[2];

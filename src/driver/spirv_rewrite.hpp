@@ -90,14 +90,15 @@ class instruction_lowering {
     return found != nullptr ? found->type : 0;
   }
 
-  // A half, or a vector of them.
-  bool is_half(id type) const {
+  // A floating-point number of so many bits, or a vector of them.
+  bool is_float(id type, uint32_t bits) const {
     const instruction* found = index_.definition(type);
     if (found != nullptr && found->opcode == spv::OpTypeVector) {
       found = index_.definition(found->operands[0]);
     }
-    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == 16;
+    return found != nullptr && found->opcode == spv::OpTypeFloat && found->operands[0] == bits;
   }
+  bool is_half(id type) const { return is_float(type, 16); }
 
   binary& module_;
   const module_index index_;

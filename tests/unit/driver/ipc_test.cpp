@@ -317,13 +317,18 @@ TEST(shared_counter_events, one_way_are_exported_when_signalled_and_only_waited_
       << "stands for the signal that was exported";
 }
 
-TEST(shared_counter_events, of_a_process_that_died_are_told_to_be_lost_when_asked_for) {
-  peer_process owner;
-  peer_process user;
+// An event that the owner has yet to signal.
+void share_pending_counter(peer_process& owner, peer_process& user) {
   ASSERT_EQ(owner.result(ask::create_counter), ZE_RESULT_SUCCESS);
   ASSERT_EQ(owner.result(ask::append_signal), ZE_RESULT_SUCCESS);
   const message exported = owner.request(ask::export_counter);
   ASSERT_EQ(user.result(ask::open_counter, 0, exported.handle), ZE_RESULT_SUCCESS);
+}
+
+TEST(shared_counter_events, of_a_process_that_died_are_told_to_be_lost_when_asked_for) {
+  peer_process owner;
+  peer_process user;
+  ASSERT_NO_FATAL_FAILURE(share_pending_counter(owner, user));
   EXPECT_EQ(user.result(ask::query_counter), ZE_RESULT_NOT_READY);
   owner.kill();
   EXPECT_EQ(ask_until_ready(user, ask::query_counter), ZE_RESULT_ERROR_DEVICE_LOST);
@@ -332,10 +337,7 @@ TEST(shared_counter_events, of_a_process_that_died_are_told_to_be_lost_when_aske
 TEST(shared_counter_events, of_a_process_that_died_are_lost) {
   peer_process owner;
   peer_process user;
-  ASSERT_EQ(owner.result(ask::create_counter), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(owner.result(ask::append_signal), ZE_RESULT_SUCCESS);
-  const message exported = owner.request(ask::export_counter);
-  ASSERT_EQ(user.result(ask::open_counter, 0, exported.handle), ZE_RESULT_SUCCESS);
+  ASSERT_NO_FATAL_FAILURE(share_pending_counter(owner, user));
   user.send(ask::wait_counter);
   owner.kill();
   EXPECT_EQ(user.receive().result, ZE_RESULT_ERROR_DEVICE_LOST);
