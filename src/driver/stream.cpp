@@ -298,7 +298,7 @@ void stream::start_next() {
     open_batches_.push_back(pending_.pop());
     if (group->in_flight_ == 0) retire(nullptr, group);
   }
-  // A barrier has nothing to do but to be reached.
+  // A barrier has nothing to do but to be reached; what is done at its start is done here.
   if (!in_flight_.empty() && in_flight_.back().work->ordering_ != command::order::free) {
     complete_at(in_flight_.size() - 1);
   }
