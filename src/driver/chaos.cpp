@@ -45,6 +45,10 @@ bool has_hasty_chaos() {
   return has_chaos() && chaos_setting::instance().seed % 20 == 0;
 }
 
+bool has_contrary_chaos() {
+  return has_chaos() && chaos_setting::instance().seed % 40 == 19;
+}
+
 uint64_t chaos_choice(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64_t bound) {
   const uint64_t seed = chaos_setting::instance().seed;
   return mix(mix(mix(seed) ^ stream) ^ number << 3 ^ static_cast<uint64_t>(purpose)) % bound;

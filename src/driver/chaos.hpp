@@ -16,6 +16,10 @@ bool has_chaos();
 // be done is done at once. Under all others nothing is done before it must be (chaos_completion).
 bool has_hasty_chaos();
 
+// Seeds 19, 59, 99 and so on are for programs that count on what they wait for being done before the rest:
+// there, it is the other way round.
+bool has_contrary_chaos();
+
 enum class chaos_purpose : uint64_t {
   window,
   next_completion,

@@ -6,6 +6,7 @@
 
 #include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
+#include "driver/stream.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -14,10 +15,15 @@ namespace {
 constexpr uint64_t shortest_head_start_ns = 500'000;
 constexpr uint64_t longest_head_start_ns = 2'000'000;
 
+// How long what somebody waits for is left where the rest is to come first.
+constexpr uint64_t longest_precedence_ns = 50'000'000;
+
 // How long a program may take from one call to the next. Longest at first; it is halved when
 // nobody came, and doubled when somebody did.
 constexpr uint64_t longest_patience_ns = 50'000'000;
 constexpr uint64_t shortest_patience_ns = 3'000'000;
+// So many times longer while a thread waits for what another stream does: that may take its time.
+constexpr uint64_t more_patience_with_waiters = 10;
 // However often it calls, in time that its threads have had.
 constexpr uint64_t longest_hold_ns = 1'000'000'000;
 // Even of a thread that gets no processor, so that nothing hangs.
@@ -34,6 +40,10 @@ constexpr uint64_t most_worth_of_questions = 1024;
 // Relaxed: it is a guess.
 constinit std::atomic<uint64_t> patience_ns{longest_patience_ns};
 
+// Streams that have something to do and that nobody waits for, where those come first. Relaxed:
+// whoever sees it late waits a little longer.
+constinit std::atomic<uint32_t> coming_first{0};
+
 void learn(bool somebody_came) {
   const uint64_t now_ns = patience_ns.load(std::memory_order_relaxed);
   patience_ns.store(somebody_came ? std::min(now_ns * 2, longest_patience_ns)
@@ -46,8 +56,10 @@ uint64_t next_step_ns(uint64_t step_ns, bool starved, uint64_t longest_ns) {
 }
 
 uint64_t patience_now_ns() {
-  if (host_demand::instance().may_have_unseen_waiters()) return shortest_patience_ns;
-  return patience_ns.load(std::memory_order_relaxed);
+  host_demand& demand = host_demand::instance();
+  if (demand.may_have_unseen_waiters()) return shortest_patience_ns;
+  const uint64_t patience = patience_ns.load(std::memory_order_relaxed);
+  return demand.is_waited_for() ? patience * more_patience_with_waiters : patience;
 }
 
 }  // namespace
@@ -63,8 +75,18 @@ size_t chaos_completion::completes_next(size_t in_flight) {
   return choice < in_flight ? choice : in_flight - 1;  // nearly always the newest
 }
 
-// What was asked before there was anything to do is not about it.
+void chaos_completion::come_first(bool comes) {
+  if (std::exchange(comes_first_, comes) == comes) return;
+  coming_first.fetch_add(comes ? 1 : UINT32_MAX, std::memory_order_relaxed);
+}
+
 void chaos_completion::begin() {
+  gives_way_ = has_contrary_chaos();
+  look_at_questions_anew();
+}
+
+// What was asked before there was anything to do is not about it.
+void chaos_completion::look_at_questions_anew() {
   questions_seen_ = host_demand::instance().vain_questions();
   worth_of_questions_ = 0;
   owed_ = 0;
@@ -75,14 +97,47 @@ void chaos_completion::before_signal() {
   has_signalled_ = true;
 }
 
-void chaos_completion::hold_back(const std::atomic<uint64_t>& submitted, uint64_t complete) {
+void chaos_completion::hold_back(stream& held) {
   if (std::exchange(has_signalled_, false)) {
-    begin();  // whoever asked may be content with this signal
+    look_at_questions_anew();  // whoever asked may be content with this signal
     let_look();
   }
-  if (has_hasty_chaos() || complete < allowed_ || host_demand::instance().is_waited_for()) return;
-  if (is_allowed_by_questions()) return;
-  wait_for_demand(submitted, complete);
+  if (has_hasty_chaos() || held.complete() < allowed_) return;
+  look_at_promises(held);
+  if (is_wanted() || is_allowed_by_questions()) return;
+  wait_for_demand(held);
+}
+
+// After each submission; and for what was brought meanwhile once that is much.
+void chaos_completion::look_at_promises(stream& held) {
+  const uint64_t submitted = held.submitted();
+  const uint64_t executed = held.executions() - promised_executions_;
+  if (submitted == promised_submissions_ && executed * 4 <= promised_.size()) return;
+  promised_submissions_ = submitted;
+  promised_executions_ = held.executions();
+  promised_.clear();
+  held.promise(promised_);
+  promised_.sort();
+}
+
+bool chaos_completion::is_wanted() {
+  host_demand& demand = host_demand::instance();
+  const bool is_waited_for = demand.is_waited_for(promised_);
+  if (!has_contrary_chaos()) return is_waited_for;
+  come_first(!is_waited_for);
+  if (is_waited_for && gives_way_) gives_way_ = give_way();
+  return is_waited_for || demand.is_waited_for();
+}
+
+// What somebody waits for is left until the rest is done. False when that takes too long.
+bool chaos_completion::give_way() {
+  host_demand& demand = host_demand::instance();
+  const uint64_t deadline_ns = device_clock::host_now_ns() + longest_precedence_ns;
+  while (coming_first.load(std::memory_order_relaxed) > 0) {
+    if (device_clock::host_now_ns() >= deadline_ns) return false;
+    demand.sleep(demand.changes(), first_step_ns);
+  }
+  return true;
 }
 
 void chaos_completion::let_look() {
@@ -117,8 +172,8 @@ void chaos_completion::let_look() {
 }
 
 bool chaos_completion::is_allowed_by_questions() {
-  const uint64_t questions = host_demand::instance().vain_questions();
-  if (questions != questions_seen_) {
+  const uint64_t questions = host_demand::instance().last_vain_question(promised_);
+  if (questions > questions_seen_) {
     questions_seen_ = questions;
     worth_of_questions_ = std::clamp<uint64_t>(worth_of_questions_ * 2, 1, most_worth_of_questions);
     owed_ = worth_of_questions_;
@@ -128,7 +183,7 @@ bool chaos_completion::is_allowed_by_questions() {
   return true;
 }
 
-void chaos_completion::wait_for_demand(const std::atomic<uint64_t>& submitted, uint64_t complete) {
+void chaos_completion::wait_for_demand(stream& held) {
   host_demand& demand = host_demand::instance();
   const uint64_t deadline_ns = device_clock::host_now_ns() + longest_starvation_ns;
   uint64_t calls = demand.calls();
@@ -138,8 +193,9 @@ void chaos_completion::wait_for_demand(const std::atomic<uint64_t>& submitted, u
   uint64_t step_ns = first_step_ns;
   for (;;) {
     const uint32_t changes = demand.changes();
-    const uint64_t submitted_now = submitted.load(std::memory_order_acquire);
-    if (demand.is_waited_for() || is_allowed_by_questions()) return learn(true);
+    look_at_promises(held);
+    const uint64_t submitted = promised_submissions_;
+    if (is_wanted() || is_allowed_by_questions()) return learn(true);
     const uint64_t had_before_ns = std::exchange(had_ns, absent->had_ns());
     const bool starved = had_ns == had_before_ns;
     if (demand.calls() != calls) {
@@ -151,9 +207,9 @@ void chaos_completion::wait_for_demand(const std::atomic<uint64_t>& submitted, u
     const bool in_vain = had_ns >= patience_now_ns() ||
                          had_earlier_ns + had_ns >= longest_hold_ns ||
                          device_clock::host_now_ns() >= deadline_ns;
-    if (in_vain || submitted_now - complete >= pile_) {
+    if (in_vain || submitted - held.complete() >= pile_) {
       if (in_vain) learn(false);
-      allowed_ = submitted_now;
+      allowed_ = submitted;
       return;
     }
     demand.sleep(changes, step_ns);

@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "driver/chaos.hpp"
 #include "driver/completion_order.hpp"
 #include "driver/host_demand.hpp"
+#include "driver/promised_values.hpp"
 #include "driver/thread_watch.hpp"
 
 namespace zevent::driver {
@@ -13,9 +15,11 @@ namespace zevent::driver {
 // A device may take as long as it likes for what nobody waits for. So a stream executes a command
 // only when
 //
-//   - a thread of the program waits for something that has not come: what came too early for it is
-//     all that it finds, and what it waits for comes last;
-//   - one has asked in vain: each such question is worth a command, many are worth more;
+//   - a thread of the program, or another stream, waits for something that the stream's commands
+//     will bring and that has not come: what came too early for it is all that it finds, and what
+//     it waits for comes last;
+//   - a thread has asked for such a thing in vain: each question is worth a command, many are worth
+//     more;
 //   - commands have piled up;
 //   - the program does not come: it looks at memory by itself, or works. Its patience is measured
 //     in time that its thread has had (thread_watch), not in time that has passed, and is the
@@ -29,14 +33,21 @@ class chaos_completion final : public completion_order {
 
   bool starts_another(size_t in_flight) override { return in_flight < window_; }
   size_t completes_next(size_t in_flight) override;
+  void wake() override { come_first(has_contrary_chaos()); }
+  void rest() override { come_first(false); }
   void begin() override;
-  void hold_back(const std::atomic<uint64_t>& submitted, uint64_t complete) override;
+  void hold_back(stream& held) override;
   void before_signal() override;
 
  private:
+  void come_first(bool comes);
+  void look_at_questions_anew();
   void let_look();
+  void look_at_promises(stream& held);
+  bool is_wanted();
   bool is_allowed_by_questions();
-  void wait_for_demand(const std::atomic<uint64_t>& submitted, uint64_t complete);
+  bool give_way();
+  void wait_for_demand(stream& held);
 
   const uint64_t stream_;
   const size_t window_;
@@ -44,6 +55,13 @@ class chaos_completion final : public completion_order {
   uint64_t completions_ = 0;
 
   uint64_t allowed_ = 0;  // nothing is held back until all up to this number are complete
+  // What the stream's commands will bring, as it was when so many were submitted and executed.
+  promised_values promised_;
+  uint64_t promised_submissions_ = UINT64_MAX;
+  uint64_t promised_executions_ = 0;
+
+  bool comes_first_ = false;  // it has something to do and nobody waits for it; see give_way()
+  bool gives_way_ = false;    // until that was in vain
   uint64_t questions_seen_ = 0;
   uint64_t worth_of_questions_ = 0;          // commands that the last ones were worth
   uint64_t owed_ = 0;                        // of those still to be executed

@@ -87,6 +87,9 @@ class command {
   // device is lost, as it would be after a fault on a GPU.
   virtual ze_result_t run() = 0;
 
+  // What run() itself raises; null for nearly all, which signal by their links.
+  virtual const std::atomic<uint64_t>* raised() const { return nullptr; }
+
   order ordering() const { return ordering_; }
 
  private:

@@ -37,6 +37,11 @@ class command_fifo {
     last_ = std::exchange(other.last_, nullptr);
   }
 
+  template <typename Function>
+  void for_each(Function&& visit) const {
+    for (const command* each = first_; each != nullptr; each = each->next_) visit(*each);
+  }
+
   // Leaves the commands to nobody.
   void forget() { first_ = nullptr; }
 

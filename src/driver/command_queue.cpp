@@ -19,6 +19,7 @@ class fence_command final : public command {
     target_->signal();
     return ZE_RESULT_SUCCESS;
   }
+  const std::atomic<uint64_t>* raised() const override { return target_->raised(); }
 
  private:
   const ref<fence> target_;

@@ -217,8 +217,15 @@ command_wait event::bind_wait() {
 
 ze_result_t event::query_slowly() const noexcept {
   const ze_result_t now = status();
-  if (has_chaos()) host_demand::instance().note_question(now == ZE_RESULT_NOT_READY);
+  if (has_chaos()) host_demand::instance().note_question(now == ZE_RESULT_NOT_READY, asked_for());
   return now;
+}
+
+const std::atomic<uint64_t>* event::asked_for() const noexcept {
+  if (slot_ != nullptr) {
+    return pool_->wake_scope() == futex_scope::process ? &slot_->cell.value : nullptr;
+  }
+  return shared_ != nullptr || waits_for_host_memory() ? nullptr : binding_.value();
 }
 
 ze_result_t event::status() const noexcept {

@@ -98,6 +98,10 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   // The command will signal the event no more; its list has had so many runs.
   void withdraw_signal(const command_links& links, const in_order_counter* counter, uint64_t runs);
   void complete_signal(command_signal::action act, uint64_t value) noexcept;
+  // What that raises; null where it is nothing, or more than streams of this process look at.
+  const std::atomic<uint64_t>* raised() const {
+    return slot_ != nullptr ? &slot_->cell.value : nullptr;
+  }
   // Events that processes share: the number of one more signal, which makes the event incomplete.
   uint64_t issue_number();
 
@@ -123,6 +127,8 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   event(context& owner, const counter_event_desc& desc);
   ze_result_t query_slowly() const noexcept;
   ze_result_t status() const noexcept;
+  // What a query looks at, null where any stream may bring it about.
+  const std::atomic<uint64_t>* asked_for() const noexcept;
   ze_result_t query_counter() const noexcept;
   void suffer_query_faults() const;
   bool waits_for_host_memory() const;

@@ -32,6 +32,8 @@ class event_binding {
   // For queries: one look, without a lock. A counter that the event has just left may count for
   // somebody else already, but its memory is never unmapped.
   bool is_reached() const;
+  // What that looks at; only to be compared.
+  const std::atomic<uint64_t>* value() const { return value_.load(std::memory_order_acquire); }
 
  private:
   void publish(const state& next);  // to those who read without the lock

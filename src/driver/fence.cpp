@@ -14,7 +14,7 @@ fence::fence(command_queue& queue, context& owner, bool signalled)
 
 ze_result_t fence::query() const noexcept {
   const bool complete = cell_.value.load(std::memory_order_acquire) != 0;
-  if (has_chaos()) host_demand::instance().note_question(!complete);
+  if (has_chaos()) host_demand::instance().note_question(!complete, &cell_.value);
   if (complete) return ZE_RESULT_SUCCESS;
   return context_->is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
 }

@@ -21,6 +21,7 @@ class fence final : public object_of<fence, object_kind::fence>, public abandonm
   ze_result_t host_synchronize(uint64_t timeout_ns);
   void reset() { cell_.value.store(0, std::memory_order_release); }
   void signal() { cell_.raise(1, futex_scope::process); }
+  const std::atomic<uint64_t>* raised() const { return &cell_.value; }
 
   bool is_abandoned() override { return context_->is_lost(); }
 

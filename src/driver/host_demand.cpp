@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "driver/made_with_driver.hpp"
+#include "driver/parking_lot.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -68,10 +71,11 @@ void host_demand::note_submission() {
   note_call();
 }
 
-void host_demand::note_question(bool in_vain) {
+void host_demand::note_question(bool in_vain, promised_values::address subject) {
   note_call();
   if (!in_vain) return;
-  vain_questions_.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t number = vain_questions_.fetch_add(1, std::memory_order_relaxed) + 1;
+  last_vain_question_[promised_values::kind_of(subject)].store(number, std::memory_order_relaxed);
   announce_change();
 }
 
@@ -105,6 +109,36 @@ bool host_demand::is_waited_for() {
     if (!each->point_.is_reached()) return true;
   }
   return false;
+}
+
+bool host_demand::is_waited_for(const promised_values& promised) {
+  bool somebody_waits = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const wait* each = first_; each != nullptr; each = each->after_) {
+      if (each->point_.is_reached()) continue;
+      somebody_waits = true;
+      const auto subject = promised_values::subject_of(each->point_);
+      if (subject == nullptr || promised.contains(subject)) return true;
+    }
+  }
+  return parking_lot::instance().has_parked([&](const wait_point& point) {
+    const auto subject = promised_values::subject_of(point);
+    return subject == nullptr ? somebody_waits : promised.contains(subject);
+  });
+}
+
+uint64_t host_demand::last_vain_question(const promised_values& promised) const {
+  // One is parked for what any other may bring about.
+  const bool may_be_about_any = parking_lot::instance().has_parked(
+      [](const wait_point& point) { return promised_values::subject_of(point) == nullptr; });
+  if (may_be_about_any) return vain_questions();
+  uint64_t last = 0;
+  for (uint32_t kind = 0; kind < promised_values::kinds; ++kind) {
+    if (!promised.has_kind(kind)) continue;
+    last = std::max(last, last_vain_question_[kind].load(std::memory_order_relaxed));
+  }
+  return last;
 }
 
 std::vector<host_demand::waiter> host_demand::waiters() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/fork_safety.hpp"
+#include "driver/promised_values.hpp"
 #include "driver/sync_cell.hpp"
 
 namespace zevent::driver {
@@ -45,19 +46,26 @@ class host_demand {
   void note_call();
   // It has given the device something to do.
   void note_submission();
-  // It has asked whether something is complete; in vain when it is not.
-  void note_question(bool in_vain);
+  // It has asked whether something is complete; in vain when it is not. `subject` is null where any
+  // stream may bring it about (promised_values).
+  void note_question(bool in_vain, promised_values::address subject);
+  // A stream has been parked: its next command waits.
+  void note_parked() { announce_change(); }
   // Other processes may wait, too, and cannot be seen.
   void note_unseen_waiters() { unseen_waiters_.store(true, std::memory_order_relaxed); }
 
   // Somebody waits for something that has not come. Whoever sleeps although it has come wants
   // nothing any more.
   bool is_waited_for();
+  // For one of these; or a stream that is parked is.
+  bool is_waited_for(const promised_values& promised);
   std::vector<waiter> waiters();
   // The thread has called again since it waited.
   bool is_back(const waiter& who) const;
 
   uint64_t vain_questions() const { return vain_questions_.load(std::memory_order_relaxed); }
+  // The number of the last one that was about one of these, as far as their kinds can tell.
+  uint64_t last_vain_question(const promised_values& promised) const;
   // Changes with every call and with the end of every wait.
   uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   pid_t last_caller() const { return last_caller_.load(std::memory_order_relaxed); }
@@ -77,6 +85,7 @@ class host_demand {
   // Relaxed, all of these: whoever sees one late holds commands back a little longer, and looks
   // again.
   std::atomic<uint64_t> vain_questions_{0};
+  std::array<std::atomic<uint64_t>, promised_values::kinds> last_vain_question_{};
   std::atomic<uint64_t> calls_{0};
   std::atomic<pid_t> last_caller_{0};
   std::atomic<bool> unseen_waiters_{false};

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 
 #include "driver/fork_safety.hpp"
 #include "driver/sync_cell.hpp"
@@ -29,6 +30,18 @@ class parking_lot {
 
   // Makes those streams ready whose points in this cell are reached.
   void unpark(sync_cell& cell);
+
+  // Whether a stream is parked for a point that the function accepts.
+  template <typename Predicate>
+  bool has_parked(Predicate&& accepts) {
+    for (bucket& home : buckets_) {
+      const std::lock_guard lock(home.mutex);
+      for (const place* each = home.first; each != nullptr; each = each->next) {
+        if (accepts(each->point)) return true;
+      }
+    }
+    return false;
+  }
 
   // One stream's place; every stream has one.
   struct place {

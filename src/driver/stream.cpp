@@ -15,6 +15,7 @@
 #include "driver/host_demand.hpp"
 #include "driver/ipc.hpp"
 #include "driver/made_with_driver.hpp"
+#include "driver/promised_values.hpp"
 #include "driver/recording.hpp"
 
 namespace zevent::driver {
@@ -129,6 +130,7 @@ void stream::start_anew_after_fork() {
   new (&open_batches_) decltype(open_batches_);
   is_idle_ = true;
   is_in_order_of_siblings_ = false;
+  order_->rest();
   last_taken_ = submitted();
   progress_->cell.raise(last_taken_, futex_scope::process);
   generation_.store(now, std::memory_order_release);
@@ -145,7 +147,10 @@ uint64_t stream::submit(std::unique_ptr<command> work) {
     work->number_ = number;
     if (siblings_ != nullptr) work->turn_ = siblings_->next_turn();
     was_idle = std::exchange(is_idle_, false);
-    if (was_idle) enter_order(work->turn_);
+    if (was_idle) {
+      enter_order(work->turn_);
+      order_->wake();
+    }
     inbox_.push(std::move(work));
     submitted_.store(number, std::memory_order_release);
   }
@@ -177,6 +182,7 @@ ze_result_t stream::synchronize(uint64_t number, uint64_t timeout_ns) {
 }
 
 void stream::resume() {
+  order_->wake();
   engine::instance().make_ready(*this);
 }
 
@@ -223,9 +229,13 @@ void stream::run() {
     } else {
       engine::instance().count_running(*this, -1);
       leave_order();
+      order_->rest();
       if (parking_lot::instance().park(*this, next.point, next.check)) {
-        return;  // from here on another thread may be running the stream
+        // From here on another thread may be running the stream.
+        if (has_chaos()) host_demand::instance().note_parked();
+        return;
       }
+      order_->wake();
       engine::instance().count_running(*this, 1);
     }
   }
@@ -241,6 +251,7 @@ bool stream::fetch() {
   } else if (in_flight_.empty()) {
     is_idle_ = true;
     leave_order();
+    order_->rest();
     return false;
   }
   return true;
@@ -308,10 +319,32 @@ void stream::start_next() {
 // held back.
 void stream::hold_back() {
   engine::instance().count_running(*this, -1);
-  order_->hold_back(submitted_, progress_->cell.value.load(std::memory_order_relaxed));
+  order_->hold_back(*this);
   engine::instance().count_running(*this, 1);
   may_execute_ = true;
   fetch();
+}
+
+void stream::promise(promised_values& out) {
+  const auto add = [&](const command& work, const command_links& links) {
+    if (const auto* value = work.raised()) out.add(value);
+    if (!links.signal.target) return;
+    if (const auto* value = links.signal.target->raised()) out.add(value);
+  };
+  const auto add_all = [&](const command& work) {
+    if (!work.is_batch_) return add(work, work.links_);
+    const auto& group = static_cast<const batch&>(work);
+    if (group.source_->counter()) out.add(&group.source_->counter()->cell.value);
+    for (size_t i = group.position_; i < group.source_->size(); ++i) {
+      add(*group.source_->at(i).work, group.source_->at(i).links);
+    }
+  };
+  out.add(&progress_->cell.value);
+  for (const started_command& each : in_flight_) add(*each.work, *each.links);
+  for (const auto& each : open_batches_) add_all(*each);
+  pending_.for_each(add_all);
+  const std::lock_guard lock(mutex_);
+  inbox_.for_each(add_all);
 }
 
 void stream::complete_one() {

@@ -15,6 +15,7 @@
 namespace zevent::driver {
 
 class batch;
+class promised_values;
 struct command_links;
 
 // The commands of one queue or one immediate list, in the order of their submission.
@@ -40,6 +41,11 @@ class stream {
   const ref<in_order_counter>& progress() const { return progress_; }
 
   uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
+  // All up to this number are complete.
+  uint64_t complete() const { return progress_->cell.value.load(std::memory_order_relaxed); }
+  uint64_t executions() const { return executions_; }
+  // What its commands will raise. Of the thread that runs it.
+  void promise(promised_values& out);
 
   // Waits until everything submitted so far is complete.
   ze_result_t synchronize(uint64_t timeout_ns);

@@ -146,7 +146,9 @@ host_wait_result host_wait(const wait_point& point, uint64_t timeout_ns, abandon
     result = wait_until_reached(point, timeout_ns, check);
   }
   // Who waits for short times again and again may never be met waiting.
-  if (result == host_wait_result::timed_out) demand.note_question(true);
+  if (result == host_wait_result::timed_out) {
+    demand.note_question(true, promised_values::subject_of(point));
+  }
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -26,45 +27,68 @@ uint64_t processor_time_ns(pid_t thread) {
                        scheduler_clock_of_a_thread);
 }
 
+constexpr size_t longest_status = 128;
+
+// The beginning of a file of the thread's in /proc; empty when it cannot be read.
+std::array<char, longest_status> read_status(pid_t thread, const char* file_name) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/%s", thread, file_name);
+  std::array<char, longest_status> text{};
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  if (read(file, text.data(), text.size() - 1) < 0) text[0] = 0;
+  close(file);
+  return text;
+}
+
 // The letter that ps shows: R runs or waits for a processor, S sleeps. 0 when it cannot be told.
 char state_of(pid_t thread) {
-  std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", thread);
-  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  std::array<char, 128> text{};
-  const ssize_t length = read(file, text.data(), text.size() - 1);
-  close(file);
-  if (length <= 0) return 0;
+  const auto text = read_status(thread, "stat");
   // The name of the thread is in parentheses, and may have some itself.
   const char* const end_of_name = std::strrchr(text.data(), ')');
   return end_of_name != nullptr && end_of_name[1] == ' ' ? end_of_name[2] : '\0';
 }
+
+// How often it has been given a processor. 0 where the system does not count that.
+uint64_t turns_of(pid_t thread) {
+  const auto text = read_status(thread, "schedstat");
+  const char* const last = std::strrchr(text.data(), ' ');
+  return last != nullptr ? std::strtoull(last, nullptr, 10) : 0;
+}
+
+// What a turn is worth at least: less than the system gives a thread that does not yield.
+constexpr uint64_t worth_of_turn_ns = 500'000;
 
 }  // namespace
 
 thread_watch::thread_watch(pid_t thread)
     : thread_(thread),
       seen_ns_(read_clock_ns(CLOCK_MONOTONIC)),
-      processor_ns_(processor_time_ns(thread)) {}
+      processor_ns_(processor_time_ns(thread)),
+      turns_(turns_of(thread)) {}
 
 uint64_t thread_watch::had_ns() {
   const char state = state_of(thread_);
   const uint64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
   const uint64_t processor_ns = processor_time_ns(thread_);
+  const uint64_t turns = turns_of(thread_);
+  const uint64_t passed_ns = now_ns - seen_ns_;
+  const uint64_t worth_ns = (turns - std::min(turns, turns_)) * worth_of_turn_ns;
   switch (state) {
     case 'R':
-      had_ns_ += processor_ns - std::min(processor_ns, processor_ns_);
+      had_ns_ += std::max(processor_ns - std::min(processor_ns, processor_ns_),
+                          std::min(worth_ns, passed_ns));
       break;
     case 'D':  // waits for a disk: for memory, more often than not
     case 'T':
     case 't':
       break;
     default:
-      had_ns_ += now_ns - seen_ns_;
+      had_ns_ += passed_ns;
   }
   seen_ns_ = now_ns;
   processor_ns_ = processor_ns;
+  turns_ = turns;
   return had_ns_;
 }
 

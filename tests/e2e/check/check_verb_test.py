@@ -65,6 +65,8 @@ def case_examples():
         "early_signal_copy library": set(),
         "missing_barrier wrong": {"EV-25"},
         "missing_barrier right": set(),
+        "missing_wait wrong": {"EV-25"},
+        "missing_wait right": set(),
         "reset_race wrong": {"EV-11"},
         "reset_race right": set(),
         "counter_wrong_list wrong": {"EV-48"},

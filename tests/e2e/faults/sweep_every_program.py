@@ -7,6 +7,7 @@ occasion, its second, and so on, until none is left or N runs are made. A run is
 hangs, or is complained about by a sanitizer. It is listed when it ended as if nothing had happened
 although its program looks at every result. --recorded runs each under `zevent record`, and has
 `check`, `summary`, `replay` and `repro` read what was recorded; they may not crash or hang either.
+Nothing may be left in the folder of temporary files, but by tests that have some themselves.
 Exit status: 0 when no run was bad.
 """
 
@@ -44,6 +45,7 @@ def examples(build):
     ways = {
         "early_signal_copy": ["all-but-first", "last", "library"],
         "missing_barrier": ["wrong", "right"],
+        "missing_wait": ["wrong", "right"],
         "reset_race": ["wrong", "right"],
         "counter_wrong_list": ["wrong", "right"],
     }
@@ -182,11 +184,29 @@ class Ending:
         return ""
 
 
+class TemporaryFiles:
+    """A folder for those of one run after another."""
+
+    def __init__(self, parent):
+        self.path = os.path.join(parent, "temporary")
+        os.mkdir(self.path)
+
+    def sweep_out(self):
+        """What the last run left; it is removed."""
+        left = sorted(os.listdir(self.path))
+        if left:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.makedirs(self.path, exist_ok=True)
+        return left
+
+
 class Sweep:
-    def __init__(self, options):
+    def __init__(self, options, folder):
         self.build = options.build.resolve()
         self.zevent = str(self.build / "bin" / "zevent")
         self.options = options
+        self.folder = folder
+        self.temporary = TemporaryFiles(folder)
         self.total = {"programs": 0, "runs": 0, "error": 0, "unnoticed": 0, "bad": 0}
 
     def start(self, command, trace):
@@ -205,17 +225,19 @@ class Sweep:
                 return f"replay: {ending.output[-600:]}"
         return ""
 
-    def program(self, command, folder):
+    def program(self, command):
         name = name_of(command)
-        environment = {"GTEST_THROW_ON_FAILURE": "1"}
+        is_test = command[-1].startswith("--gtest_filter=")
+        environment = {"GTEST_THROW_ON_FAILURE": "1", "TMPDIR": self.temporary.path}
         for start, more in ENVIRONMENT.items():
             if name.startswith(start):
                 environment.update(more)
-        trace = os.path.join(folder, "t.zev")
-        note = os.path.join(folder, "note")
+        trace = os.path.join(self.folder, "t.zev")
+        note = os.path.join(self.folder, "note")
         shutil.rmtree(trace + ".parts", ignore_errors=True)
         plain = Ending(self.start(command, trace), environment, self.options.timeout)
         self.total["programs"] += 1
+        self.temporary.sweep_out()
         for fault in self.options.faults:
             counts = {"error": 0, "unnoticed": [], "bad": 0}
             runs = 0
@@ -236,6 +258,8 @@ class Sweep:
                         os.remove(trace)
                 if os.path.exists(trace + ".parts"):
                     bad = bad or "left behind: " + " ".join(os.listdir(trace + ".parts"))
+                if (left := self.temporary.sweep_out()) and not is_test:
+                    bad = bad or "left among the temporary files: " + " ".join(left)
                 if bad:
                     counts["bad"] += 1
                     print(f"BAD {name}: {fault}:{number}: {bad}\n{ending.output[-1500:]}", flush=True)
@@ -259,13 +283,14 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--recorded", action="store_true")
     parser.add_argument("--timeout", type=float, default=30)
-    sweep = Sweep(parser.parse_args())
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        sweep = Sweep(options, folder)
         for group in (examples, small_programs, rule_programs, other_programs, test_cases):
             for command in group(sweep.build):
                 name = name_of(command)
                 if re.search(sweep.options.only, name) and not re.search(LEFT_OUT, name):
-                    sweep.program(command, folder)
+                    sweep.program(command)
     print(", ".join(f"{count} {what}" for what, count in sweep.total.items()))
     return 1 if sweep.total["bad"] else 0
 

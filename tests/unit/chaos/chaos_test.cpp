@@ -188,17 +188,18 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_when_a_query_finds_the_e
 
 TEST_P(chaos, what_follows_an_early_signal_is_not_there_although_another_thread_waits) {
   ze_event_handle_t done = regular_event();
-  ze_event_handle_t gate = regular_event();
+  ze_event_handle_t all_done = regular_event();
   std::atomic<bool> goes_to_wait = false;
   std::thread other([&] {
     goes_to_wait = true;
-    EXPECT_EQ(zeEventHostSynchronize(gate, forever), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventHostSynchronize(all_done, forever), ZE_RESULT_SUCCESS);
   });
   while (!goes_to_wait) std::this_thread::yield();
   take_long();
   ze_command_list_handle_t list = in_order_list();
   ze_event_handle_t begin = gate_on(list);
   append_with_early_signal(list, done);
+  ASSERT_EQ(zeCommandListAppendSignalEvent(list, all_done), ZE_RESULT_SUCCESS);
   std::thread starter([&] {
     take_long();  // until this thread waits
     EXPECT_EQ(zeEventHostSignal(begin), ZE_RESULT_SUCCESS);
@@ -207,7 +208,6 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_although_another_thread_
   work_for_a_moment();
   EXPECT_LT(arrived_so_far(), chunks);
   starter.join();
-  EXPECT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
   other.join();
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
@@ -328,7 +328,110 @@ TEST_P(chaos, what_nobody_waits_for_is_not_done) {
 
 INSTANTIATE_TEST_SUITE_P(seeds, chaos, ::testing::Range(1, 11));
 
-// Every twentieth seed.
+// Several lists: only those go on that somebody waits for.
+using chaos_of_lists = chaos;
+
+TEST_P(chaos_of_lists, what_another_list_does_is_not_there_when_the_host_has_waited_for_one) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t forgotten = in_order_list(), waited_for = in_order_list();
+  ASSERT_EQ(copy(forgotten, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(copy(waited_for, &target_[1], &source_[1], done), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(seen(0), 0u);
+  ASSERT_EQ(copy(waited_for, &target_[2], &source_[2], nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListHostSynchronize(waited_for, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(seen(0), 0u);
+  ASSERT_EQ(zeCommandListHostSynchronize(forgotten, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(arrived(), 3u);
+}
+
+TEST_P(chaos_of_lists, what_another_list_does_is_not_there_when_a_query_finds_one_complete) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t forgotten = in_order_list(), asked_for = in_order_list();
+  ASSERT_EQ(copy(forgotten, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
+  for (size_t i = 1; i < chunks; ++i) {
+    ze_event_handle_t signal = i + 1 == chunks ? done : nullptr;
+    ASSERT_EQ(copy(asked_for, &target_[i], &source_[i], signal), ZE_RESULT_SUCCESS);
+  }
+  while (zeEventQueryStatus(done) == ZE_RESULT_NOT_READY) std::this_thread::yield();
+  EXPECT_EQ(seen(0), 0u);
+  ASSERT_EQ(zeCommandListHostSynchronize(forgotten, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(arrived(), chunks);
+}
+
+TEST_P(chaos_of_lists, what_another_queue_does_is_not_there_when_a_fence_is_signalled) {
+  const auto list_of_a_copy = [&](size_t chunk) {
+    ze_command_list_handle_t list = regular_list();
+    EXPECT_EQ(copy(list, &target_[chunk], &source_[chunk], nullptr), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeCommandListClose(list), ZE_RESULT_SUCCESS);
+    return list;
+  };
+  ze_command_queue_handle_t forgotten = queue(), waited_for = queue();
+  execute(forgotten, list_of_a_copy(0));
+  ze_command_list_handle_t other = list_of_a_copy(1);
+  const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  ze_fence_handle_t fence = nullptr;
+  ASSERT_EQ(zeFenceCreate(waited_for, &desc, &fence), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandQueueExecuteCommandLists(waited_for, 1, &other, fence), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeFenceHostSynchronize(fence, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(seen(0), 0u);
+  ASSERT_EQ(zeCommandQueueSynchronize(forgotten, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(arrived(), 2u);
+  ASSERT_EQ(zeFenceDestroy(fence), ZE_RESULT_SUCCESS);
+}
+
+TEST_P(chaos_of_lists, command_that_lacks_a_wait_takes_what_was_there_before) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t writer = in_order_list(), reader = in_order_list();
+  ASSERT_EQ(copy(writer, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(copy(reader, &target_[1], &target_[0], done), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(seen(1), 0u) << "it has taken what the other list has written";
+  ASSERT_EQ(zeCommandListHostSynchronize(writer, forever), ZE_RESULT_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, chaos_of_lists, ::testing::Range(1, 11));
+
+// Under all seeds what is waited for comes, with all that it waits for itself.
+using chain_of_lists = chaos;
+
+TEST_P(chain_of_lists, host_that_waits_for_the_last_gets_it) {
+  ze_event_pool_handle_t events = pool(chunks);
+  std::vector<ze_event_handle_t> done;
+  for (uint32_t i = 0; i < chunks; ++i) done.push_back(event_of(events, i));
+  target_[0] = 99;
+  for (size_t i = chunks - 1; i > 0; --i) {  // the last one first
+    std::vector<ze_event_handle_t> waits;
+    if (i > 1) waits.push_back(done[i - 1]);
+    ASSERT_EQ(copy(in_order_list(), &target_[i], &target_[i - 1], done[i], waits),
+              ZE_RESULT_SUCCESS);
+  }
+  if (GetParam() % 2 == 0) {
+    ASSERT_EQ(zeEventHostSynchronize(done.back(), forever), ZE_RESULT_SUCCESS);
+  } else {
+    while (zeEventQueryStatus(done.back()) == ZE_RESULT_NOT_READY) std::this_thread::yield();
+  }
+  EXPECT_EQ(target_[chunks - 1], 99u);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, chain_of_lists, ::testing::Values(1, 2, 19, 20));
+
+// Seeds 19, 59, 99 and so on: what nobody waits for comes before what somebody waits for.
+using contrary_chaos = chaos;
+
+TEST_P(contrary_chaos, command_that_is_not_waited_for_overwrites_what_another_list_is_to_take) {
+  ze_event_handle_t done = regular_event();
+  ze_command_list_handle_t reader = in_order_list(), writer = in_order_list();
+  ASSERT_EQ(copy(reader, &target_[1], &target_[0], done), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(copy(writer, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(target_[1], source_[0]) << "it has taken what was there before";
+  ASSERT_EQ(zeCommandListHostSynchronize(writer, forever), ZE_RESULT_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, contrary_chaos, ::testing::Values(19, 59));
+
+// Every twentieth seed: what can be done is done at once.
 using hasty_chaos = chaos;
 
 TEST_P(hasty_chaos, what_can_be_done_is_done_at_once) {

@@ -40,6 +40,7 @@ class other_thread {
     if (thread_.joinable()) thread_.join();
   }
   pid_t id() const { return id_; }
+  pthread_t native() { return thread_.native_handle(); }
 
  private:
   std::atomic<bool> stops_ = false;
@@ -69,22 +70,31 @@ TEST(thread_watch, thread_that_is_gone_is_no_reason_to_wait) {
   EXPECT_GE(watch.had_ns(), a_while_ns);
 }
 
-TEST(thread_watch, thread_that_waits_for_a_processor_has_none) {
-  cpu_set_t allowed;
-  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-  int processor = 0;
-  while (!CPU_ISSET(processor, &allowed)) ++processor;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(processor, &one);
-
-  other_thread starved([] {});
-  std::vector<std::unique_ptr<other_thread>> greedy;
-  for (int i = 0; i < 3; ++i) greedy.push_back(std::make_unique<other_thread>([] {}));
-  ASSERT_EQ(sched_setaffinity(starved.id(), sizeof one, &one), 0);
-  for (const auto& each : greedy) {
-    ASSERT_EQ(sched_setaffinity(each->id(), sizeof one, &one), 0);
+// Threads that share one processor with the one that is watched and leave it little.
+class greedy_threads {
+ public:
+  explicit greedy_threads(const other_thread& watched) {
+    cpu_set_t allowed;
+    EXPECT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int processor = 0;
+    while (!CPU_ISSET(processor, &allowed)) ++processor;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    for (int i = 0; i < 3; ++i) threads_.push_back(std::make_unique<other_thread>([] {}));
+    EXPECT_EQ(sched_setaffinity(watched.id(), sizeof one, &one), 0);
+    for (const auto& each : threads_) {
+      EXPECT_EQ(sched_setaffinity(each->id(), sizeof one, &one), 0);
+    }
   }
+
+ private:
+  std::vector<std::unique_ptr<other_thread>> threads_;
+};
+
+TEST(thread_watch, thread_that_waits_for_a_processor_has_none) {
+  other_thread starved([] {});
+  const greedy_threads greedy(starved);
   ASSERT_EQ(setpriority(PRIO_PROCESS, static_cast<id_t>(starved.id()), 19), 0);
 
   const auto start = std::chrono::steady_clock::now();
@@ -96,6 +106,23 @@ TEST(thread_watch, thread_that_waits_for_a_processor_has_none) {
   }
   const auto passed = std::chrono::steady_clock::now() - start;
   EXPECT_LT(had_ns, static_cast<uint64_t>(std::chrono::nanoseconds(passed).count()) / 2);
+}
+
+TEST(thread_watch, thread_that_yields_has_had_what_it_gives_away) {
+  if (access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "the system does not tell";
+  other_thread modest([] { sched_yield(); });
+  const greedy_threads greedy(modest);
+  const auto processor_ns = [&] {
+    timespec used{};
+    clockid_t clock = 0;
+    EXPECT_EQ(pthread_getcpuclockid(modest.native(), &clock), 0);
+    EXPECT_EQ(clock_gettime(clock, &used), 0);
+    return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+  };
+  const uint64_t used_before_ns = processor_ns();
+  thread_watch watch(modest.id());
+  while (watch.had_ns() < a_while_ns) let_pass(a_while_ns / 20);
+  EXPECT_LT(processor_ns() - used_before_ns, a_while_ns / 2);
 }
 
 }  // namespace
