@@ -129,11 +129,12 @@ bool chaos_completion::is_wanted() {
   return is_waited_for || demand.is_waited_for();
 }
 
-// What somebody waits for is left until the rest is done. False when that takes too long.
+// What somebody waits for is left until the rest is done, which goes on while a thread waits. False
+// when that takes too long.
 bool chaos_completion::give_way() {
   host_demand& demand = host_demand::instance();
   const uint64_t deadline_ns = device_clock::host_now_ns() + longest_precedence_ns;
-  while (coming_first.load(std::memory_order_relaxed) > 0) {
+  while (coming_first.load(std::memory_order_relaxed) > 0 && demand.is_waited_for()) {
     if (device_clock::host_now_ns() >= deadline_ns) return false;
     demand.sleep(demand.changes(), first_step_ns);
   }
