@@ -109,25 +109,19 @@ result<run_end> run_captured(const captured_run_request& request, const environm
   return end;
 }
 
-result<run_end> run_as_example(const captured_run_request& request, std::string_view unless,
-                               std::vector<run_end>* failures) {
-  constexpr size_t most_failures = 5;
-  const std::string& program = request.command.front();
-  for (;;) {
-    auto right = run_captured(request, {});
-    if (!right || right->interrupted_by != 0) return right;
-    if (right->hung)
-      return fail("{} does not end within {} ms even without {}; --timeout gives it longer",
-                  program, request.timeout_ms, unless);
-    if (right->signal == 0 && right->exit_status == 0) return right;
-    if (failures != nullptr) failures->push_back(*right);
-    if (failures != nullptr && failures->size() < most_failures) continue;
-    return fail(
-        "{} fails without {} already ({} {}{}); make it pass first", program, unless,
-        right->signal != 0 ? "signal" : "exit status",
-        right->signal != 0 ? right->signal : right->exit_status,
-        failures != nullptr ? fmt::format(", {} times of {}", most_failures, most_failures) : "");
-  }
+tl::unexpected<failure> hung_already(const captured_run_request& request, std::string_view unless) {
+  return fail("{} does not end within {} ms even without {}; --timeout gives it longer",
+              request.command.front(), request.timeout_ms, unless);
+}
+
+result<run_end> run_as_example(const captured_run_request& request, std::string_view unless) {
+  auto right = run_captured(request, {});
+  if (!right || right->interrupted_by != 0) return right;
+  if (right->hung) return hung_already(request, unless);
+  if (right->signal == 0 && right->exit_status == 0) return right;
+  return fail("{} fails without {} already ({} {}); make it pass first", request.command.front(),
+              unless, right->signal != 0 ? "signal" : "exit status",
+              right->signal != 0 ? right->signal : right->exit_status);
 }
 
 }  // namespace zevent::launch

@@ -32,10 +32,10 @@ struct run_end {
 result<run_end> run_captured(const captured_run_request& request, const environment_changes& more);
 
 // The run that says what is right. An error when it is not: the program cannot be started, does not
-// end, or fails already without what it is to be tried under (`unless`, as "chaos"). Where
-// `failures` are wanted, a program that fails is tried some times more: it may be right now and
-// then.
-result<run_end> run_as_example(const captured_run_request& request, std::string_view unless,
-                               std::vector<run_end>* failures = nullptr);
+// end, or fails already without what it is to be tried under (`unless`, as "the fault").
+result<run_end> run_as_example(const captured_run_request& request, std::string_view unless);
+
+// What to say of a program that does not end even without that.
+tl::unexpected<failure> hung_already(const captured_run_request& request, std::string_view unless);
 
 }  // namespace zevent::launch

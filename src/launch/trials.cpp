@@ -1,17 +1,68 @@
 #include "launch/trials.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace zevent::launch {
 namespace {
 
-trial_end judge(const run_end& end, const run_end& right) {
+bool has_failed(const run_end& end) {
+  return end.hung || end.signal != 0 || end.exit_status != 0;
+}
+
+// `right` is the output of a run that was, null where none was.
+trial_end judge(const run_end& end, const std::string* right) {
   if (end.hung) return trial_end::hung;
   if (end.signal != 0) return trial_end::crashed;
-  if (end.exit_status != right.exit_status) return trial_end::failed;
-  return end.output == right.output ? trial_end::same : trial_end::output_differs;
+  if (end.exit_status != 0) return trial_end::failed;
+  return right == nullptr || end.output == *right ? trial_end::same : trial_end::output_differs;
 }
+
+// Counts the runs. Those before the first plain one that is right are judged when that is known.
+class trial_judge {
+ public:
+  void take(std::optional<uint64_t> seed, run_end end) {
+    if (!right_ && !seed && !has_failed(end)) {
+      right_ = end.output;
+      judge_waiting();
+    }
+    if (right_) return count(seed, end);
+    if (has_failed(end)) end.output.clear();  // nothing is compared with it
+    waiting_.push_back({seed, std::move(end)});
+  }
+
+  trial_report finish(int interrupted_by) {
+    judge_waiting();
+    report_.interrupted_by = interrupted_by;
+    return report_;
+  }
+
+ private:
+  struct run {
+    std::optional<uint64_t> seed;  // none: a plain run
+    run_end end;
+  };
+
+  void judge_waiting() {
+    for (const run& each : waiting_) count(each.seed, each.end);
+    waiting_.clear();
+  }
+
+  void count(std::optional<uint64_t> seed, const run_end& end) {
+    const trial_end verdict = judge(end, right_ ? &*right_ : nullptr);
+    (seed ? report_.chaos : report_.plain).add(verdict);
+    if (!seed || verdict == trial_end::same) return;
+    auto& first = verdict == trial_end::output_differs ? report_.first_other_output_seed
+                                                       : report_.first_failing_seed;
+    if (!first) first = seed;
+  }
+
+  std::optional<std::string> right_;
+  std::vector<run> waiting_;
+  trial_report report_;
+};
 
 }  // namespace
 
@@ -42,40 +93,22 @@ std::optional<uint64_t> trial_report::first_bad_seed() const {
 
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress) {
-  std::vector<run_end> failures;
-  const auto right = run_as_example(request.run, "chaos", &failures);
-  if (!right) return tl::unexpected(right.error());
-
-  trial_report report;
-  report.interrupted_by = right->interrupted_by;
-  if (report.interrupted_by != 0) return report;
-  report.plain.add(trial_end::same);
-  for (const run_end& each : failures) report.plain.add(judge(each, *right));
-  const uint64_t plain_runs = std::max(request.seeds, report.plain.runs);
-  const uint64_t total = request.seeds + plain_runs;
-  const auto done = [&] { return report.plain.runs + report.chaos.runs; };
-  progress(done(), total);
-  while (done() < total) {
+  trial_judge judge;
+  const uint64_t total = 2 * request.seeds;
+  for (uint64_t done = 0; done < total; ++done) {
     // One of each in turn, so that both have met the same moods of the machine.
-    const uint64_t seed = report.chaos.runs + 1;
-    const bool under_chaos =
-        seed <= request.seeds && (seed <= report.plain.runs || report.plain.runs == plain_runs);
-    const auto end = run_captured(
+    const bool under_chaos = done % 2 == 1;
+    const uint64_t seed = done / 2 + 1;
+    auto end = run_captured(
         request.run, under_chaos ? environment_changes{{"ZEVENT_CHAOS", std::to_string(seed)}}
                                  : environment_changes{});
     if (!end) return tl::unexpected(end.error());
-    report.interrupted_by = end->interrupted_by;
-    if (report.interrupted_by != 0) break;
-    const trial_end verdict = judge(*end, *right);
-    (under_chaos ? report.chaos : report.plain).add(verdict);
-    if (under_chaos && verdict != trial_end::same) {
-      auto& first = verdict == trial_end::output_differs ? report.first_other_output_seed
-                                                         : report.first_failing_seed;
-      if (!first) first = seed;
-    }
-    progress(done(), total);
+    if (end->interrupted_by != 0) return judge.finish(end->interrupted_by);
+    if (done == 0 && end->hung) return hung_already(request.run, "chaos");
+    judge.take(under_chaos ? std::optional(seed) : std::nullopt, *std::move(end));
+    progress(done + 1, total);
   }
-  return report;
+  return judge.finish(0);
 }
 
 }  // namespace zevent::launch

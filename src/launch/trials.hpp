@@ -15,10 +15,11 @@ enum class trial_end { same, failed, crashed, hung, output_differs };
 // What the runs with a seed, or those without, came to.
 struct trial_counts {
   uint64_t runs = 0;
-  uint64_t failed = 0;          // another exit status than the plain run that was right
-  uint64_t crashed = 0;         // ended by a signal
-  uint64_t hung = 0;            // ended by us, after the time limit
-  uint64_t output_differs = 0;  // the same exit status, other output
+  uint64_t failed = 0;   // ended with an exit status other than 0
+  uint64_t crashed = 0;  // ended by a signal
+  uint64_t hung = 0;     // ended by us, after the time limit
+  uint64_t output_differs =
+      0;  // ended well, and printed otherwise than the plain run that was right
 
   void add(trial_end end);
 };
@@ -34,6 +35,9 @@ struct trial_report {
   bool output_counts() const {
     return plain.output_differs == 0 || 2 * plain.output_differs < plain.runs;
   }
+  bool always_fails_plainly() const {
+    return plain.runs > 0 && plain.failed + plain.crashed + plain.hung == plain.runs;
+  }
   uint64_t bad(const trial_counts& counts) const {
     return counts.failed + counts.crashed + counts.hung +
            (output_counts() ? counts.output_differs : 0);
@@ -46,9 +50,10 @@ struct trial_request {
   uint64_t seeds = 100;  // 1 to N
 };
 
-// Runs the program plainly until it succeeds, which says what is right, then plainly until that has
-// been done N times, and N times under chaos with the seeds 1 to N, until it is interrupted.
-// `progress` is told after each run how many are done, of how many.
+// Runs the program N times plainly and N times under chaos with the seeds 1 to N, in turn, until it
+// is interrupted. The first plain run that succeeds says what output is right. An error when the
+// program cannot be started, or the first plain run does not end. `progress` is told after each run
+// how many are done, of how many.
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress);
 

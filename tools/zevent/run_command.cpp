@@ -103,6 +103,7 @@ int run_under_chaos(const run_options& options, const std::vector<std::string>& 
   print_counts("chaos", report->chaos, report->bad(report->chaos));
   if (!report->output_counts())
     fmt::print("its output is seldom the same without chaos either, and does not count\n");
+  if (report->always_fails_plainly()) fmt::print("it fails each time without chaos, too\n");
   const bool interrupted = report->interrupted_by != 0;
   if (interrupted)
     fmt::print("interrupted after {} of {} runs\n", report->plain.runs + report->chaos.runs,
@@ -192,8 +193,9 @@ action declare_run(CLI::App& line) {
       "The driver is reached through the installed Level Zero loader where that has every\n"
       "function the program uses, and directly otherwise.\n\n"
       "With --chaos=N the program runs N times plainly and N times under chaos; a run is bad\n"
-      "when it crashes, hangs, or ends or prints otherwise than the first plain run; what it\n"
-      "prints does not count where most plain runs differ too. Exit status then: 0 never bad,\n"
+      "when it crashes, hangs, ends with an error, or prints otherwise than the first plain run\n"
+      "that ended well; what it prints does not count where most plain runs differ too. Exit "
+      "status then: 0 never bad,\n"
       "1 bad under chaos, 2 could not try.\n\n"
       "With --sweep=FAULT the program runs with the fault at its first occasion, then at its\n"
       "second, and so on: every error path once. Exit status then: 0 it ended each time, 1 it\n"

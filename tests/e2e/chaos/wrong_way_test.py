@@ -2,7 +2,7 @@
 
     wrong_way_test.py ZEVENT EXAMPLE WAY
 
-`zevent run --chaos` would not do: some wrong ways fail without a seed as well, and are refused.
+`zevent run --chaos` would not do: to it, any failure is one.
 """
 
 import subprocess
