@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 
@@ -82,6 +83,14 @@ std::string command_for_one(const run_options& options, const std::string& own,
   line += " " + own + " --";
   for (const auto& word : command) line += " " + quoted(word);
   return line;
+}
+
+// CLI::Range takes -1 for the largest number there is.
+std::string is_seed(const std::string& word) {
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (problem == std::errc() && end == word.data() + word.size()) return "";
+  return fmt::format("{} is not a number from 0 to {}", word, UINT64_MAX);
 }
 
 // 0: the program never failed; 1: it failed under chaos; 128 and more: interrupted.
@@ -217,6 +226,8 @@ action declare_run(CLI::App& line) {
       ->default_str("text")
       ->check(CLI::IsMember({"text", "markdown"}));
   auto* chaos = line.add_option("--chaos", options->chaos_seeds, "try the program under N seeds")
+                    ->expected(0, 1)
+                    ->default_str("20")
                     ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
                     ->type_name("N");
   auto* sweep =
@@ -231,7 +242,7 @@ action declare_run(CLI::App& line) {
       ->excludes(chaos)
       ->excludes(sweep);
   line.add_option("--seed", options->seed, "run under chaos with this seed")
-      ->check(CLI::Range(uint64_t{0}, UINT64_MAX).description(""))
+      ->check(is_seed)
       ->type_name("SEED")
       ->excludes(chaos);
   line.add_option("--timeout", options->timeout_s,
