@@ -6,6 +6,7 @@
 
 #include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
+#include "driver/engine.hpp"
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
@@ -57,7 +58,9 @@ uint64_t next_step_ns(uint64_t step_ns, bool starved, uint64_t longest_ns) {
 
 uint64_t patience_now_ns() {
   host_demand& demand = host_demand::instance();
-  if (demand.may_have_unseen_waiters()) return shortest_patience_ns;
+  // One that has no thread may be the one that is waited for.
+  const bool is_overrun = engine::instance().is_overrun();
+  if (is_overrun || demand.may_have_unseen_waiters()) return shortest_patience_ns;
   const uint64_t patience = patience_ns.load(std::memory_order_relaxed);
   return demand.is_waited_for() ? patience * more_patience_with_waiters : patience;
 }

@@ -42,6 +42,7 @@ void engine::make_ready(stream& ready) {
       ready.next_ready_ = nullptr;
       (first_ready_ == nullptr ? first_ready_ : last_ready_->next_ready_) = &ready;
       last_ready_ = &ready;
+      without_thread_.fetch_add(1, std::memory_order_relaxed);
     }
   }
   if (called != nullptr) {
@@ -97,6 +98,7 @@ stream* engine::next_for(worker& self) {
     if (first_ready_ != nullptr) {
       stream* next = first_ready_;
       first_ready_ = next->next_ready_;
+      without_thread_.fetch_sub(1, std::memory_order_relaxed);
       return next;
     }
     self.doorbell.store(worker::awake, std::memory_order_relaxed);
@@ -115,6 +117,7 @@ stream* engine::next_for(worker& self) {
 void engine::forget_after_fork() {
   idle_ = nullptr;
   first_ready_ = nullptr;
+  without_thread_ = 0;
   worker_count_ = 0;
   urgent_ = 0;
   held_back_ = 0;

@@ -29,6 +29,9 @@ class engine {
   // Called before each command of low priority.
   void let_urgent_pass();
 
+  // Streams are ready, and all threads have others.
+  bool is_overrun() const { return without_thread_.load(std::memory_order_relaxed) != 0; }
+
  private:
   struct worker {
     static constexpr uint32_t awake = 0;   // at the doorbell, looking
@@ -54,6 +57,9 @@ class engine {
   // gone.
   std::atomic<uint32_t> urgent_{0};
   std::atomic<uint32_t> held_back_{0};  // threads that wait for urgent_ to become 0
+
+  // Streams from first_ready_ on, changed under the lock. Relaxed: whoever reads it looks again.
+  std::atomic<uint32_t> without_thread_{0};
 
   fork_safe_mutex mutex_{fork_safe_mutex::rank::engine};  // guards all below
   worker* idle_ = nullptr;

@@ -414,6 +414,24 @@ TEST_P(chain_of_lists, host_that_waits_for_the_last_gets_it) {
   EXPECT_EQ(target_[chunks - 1], 99u);
 }
 
+TEST_P(chain_of_lists, host_that_waits_for_one_of_more_lists_than_there_are_threads_gets_it) {
+  constexpr size_t lists = 100;
+  const uint32_t from = 7;
+  std::vector<uint32_t> to(lists);
+  ze_event_handle_t done = regular_event();
+  std::vector<ze_command_list_handle_t> all;
+  for (size_t i = 0; i < lists; ++i) {
+    all.push_back(in_order_list());
+    ASSERT_EQ(copy(all.back(), &to[i], &from, i + 1 == lists ? done : nullptr), ZE_RESULT_SUCCESS);
+  }
+  ASSERT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(to.back(), from);
+  for (ze_command_list_handle_t each : all) {
+    ASSERT_EQ(zeCommandListHostSynchronize(each, forever), ZE_RESULT_SUCCESS);
+  }
+  EXPECT_EQ(to, std::vector<uint32_t>(lists, from));
+}
+
 INSTANTIATE_TEST_SUITE_P(seeds, chain_of_lists, ::testing::Values(1, 2, 19, 20));
 
 // Seeds 19, 59, 99 and so on: what nobody waits for comes before what somebody waits for.
