@@ -193,11 +193,15 @@ int main(int argc, char** argv) {
   const uint64_t before = now_us();
   const ze_result_t status = zeEventQueryStatus(end.complete.handle);
   const uint64_t took_us = now_us() - before;
-  printf("blocking_query: zeEventQueryStatus said %s after %llu us\n",
-         status == ZE_RESULT_SUCCESS     ? "SUCCESS"
-         : status == ZE_RESULT_NOT_READY ? "NOT_READY"
-                                         : "an error",
-         (unsigned long long)took_us);
+  printf("blocking_query: zeEventQueryStatus said %s ", status == ZE_RESULT_SUCCESS ? "SUCCESS"
+                                                        : status == ZE_RESULT_NOT_READY
+                                                            ? "NOT_READY"
+                                                            : "an error");
+  if (took_us < 1000) {
+    printf("at once\n");
+  } else {
+    printf("after %llu us\n", (unsigned long long)took_us);
+  }
 
   CHECK(zeEventHostSynchronize(end.complete.handle, UINT64_MAX));
   CHECK(zeEventHostSynchronize(were_reset.handle, UINT64_MAX));

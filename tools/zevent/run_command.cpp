@@ -111,7 +111,7 @@ int run_under_chaos(const run_options& options, const std::vector<std::string>& 
   print_counts("plain", report->plain, report->bad(report->plain));
   print_counts("chaos", report->chaos, report->bad(report->chaos));
   if (!report->output_counts())
-    fmt::print("its output is seldom the same without chaos either, and does not count\n");
+    fmt::print("its output is not always the same without chaos either, and does not count\n");
   if (report->always_fails_plainly()) fmt::print("it fails each time without chaos, too\n");
   const bool interrupted = report->interrupted_by != 0;
   if (interrupted)
@@ -203,9 +203,8 @@ action declare_run(CLI::App& line) {
       "function the program uses, and directly otherwise.\n\n"
       "With --chaos=N the program runs N times plainly and N times under chaos; a run is bad\n"
       "when it crashes, hangs, ends with an error, or prints otherwise than the first plain run\n"
-      "that ended well; what it prints does not count where most plain runs differ too. Exit "
-      "status then: 0 never bad,\n"
-      "1 bad under chaos, 2 could not try.\n\n"
+      "that ended well; what it prints does not count where plain runs differ, too. Exit status\n"
+      "then: 0 never bad, 1 bad under chaos, 2 could not try.\n\n"
       "With --sweep=FAULT the program runs with the fault at its first occasion, then at its\n"
       "second, and so on: every error path once. Exit status then: 0 it ended each time, 1 it\n"
       "crashed or hung, 2 could not try.\n\n"
