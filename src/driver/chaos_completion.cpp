@@ -107,7 +107,7 @@ void chaos_completion::hold_back(stream& held) {
   }
   if (has_hasty_chaos() || held.complete() < allowed_) return;
   look_at_promises(held);
-  if (is_wanted() || is_allowed_by_questions()) return;
+  if (is_wanted(held) || is_allowed_by_questions()) return;
   wait_for_demand(held);
 }
 
@@ -123,12 +123,16 @@ void chaos_completion::look_at_promises(stream& held) {
   promised_.sort();
 }
 
-bool chaos_completion::is_wanted() {
+// What has high priority comes with whatever is waited for: programs may count on that.
+bool chaos_completion::is_wanted(const stream& held) {
   host_demand& demand = host_demand::instance();
   const bool is_waited_for = demand.is_waited_for(promised_);
-  if (!has_contrary_chaos()) return is_waited_for;
-  come_first(!is_waited_for);
-  if (is_waited_for && gives_way_) gives_way_ = give_way();
+  if (has_contrary_chaos()) {
+    come_first(!is_waited_for);
+    if (is_waited_for && gives_way_) gives_way_ = give_way();
+  } else if (held.priority() != ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH) {
+    return is_waited_for;
+  }
   return is_waited_for || demand.is_waited_for();
 }
 
@@ -199,7 +203,7 @@ void chaos_completion::wait_for_demand(stream& held) {
     const uint32_t changes = demand.changes();
     look_at_promises(held);
     const uint64_t submitted = promised_submissions_;
-    if (is_wanted() || is_allowed_by_questions()) return learn(true);
+    if (is_wanted(held) || is_allowed_by_questions()) return learn(true);
     const uint64_t had_before_ns = std::exchange(had_ns, absent->had_ns());
     const bool starved = had_ns == had_before_ns;
     if (demand.calls() != calls) {

@@ -17,7 +17,7 @@ namespace zevent::driver {
 //
 //   - a thread of the program, or another stream, waits for something that the stream's commands
 //     will bring and that has not come: what came too early for it is all that it finds, and what
-//     it waits for comes last;
+//     it waits for comes last; a stream of high priority goes on when anything is waited for;
 //   - a thread has asked for such a thing in vain: each question is worth a command, many are worth
 //     more;
 //   - commands have piled up;
@@ -44,7 +44,7 @@ class chaos_completion final : public completion_order {
   void look_at_questions_anew();
   void let_look();
   void look_at_promises(stream& held);
-  bool is_wanted();
+  bool is_wanted(const stream& held);
   bool is_allowed_by_questions();
   bool give_way();
   void wait_for_demand(stream& held);

@@ -380,6 +380,19 @@ TEST_P(chaos_of_lists, what_another_queue_does_is_not_there_when_a_fence_is_sign
   ASSERT_EQ(zeFenceDestroy(fence), ZE_RESULT_SUCCESS);
 }
 
+TEST_P(chaos_of_lists, what_has_high_priority_comes_when_something_else_is_waited_for) {
+  ze_command_list_handle_t urgent = in_order_list(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
+  ze_command_list_handle_t waited_for = in_order_list(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW);
+  ASSERT_EQ(copy(urgent, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
+  // It takes a thread of its own some time; what is not wanted would take still longer.
+  for (int i = 0; i < 1000 && seen(0) == 0; ++i) {
+    ASSERT_EQ(copy(waited_for, &target_[1], &source_[1], nullptr), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(zeCommandListHostSynchronize(waited_for, forever), ZE_RESULT_SUCCESS);
+  }
+  EXPECT_EQ(seen(0), source_[0]);
+  ASSERT_EQ(zeCommandListHostSynchronize(urgent, forever), ZE_RESULT_SUCCESS);
+}
+
 TEST_P(chaos_of_lists, command_that_lacks_a_wait_takes_what_was_there_before) {
   ze_event_handle_t done = regular_event();
   ze_command_list_handle_t writer = in_order_list(), reader = in_order_list();

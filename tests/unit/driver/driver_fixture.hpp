@@ -37,20 +37,24 @@ class driver_fixture : public ::testing::Test {
 
   ze_command_list_handle_t immediate_list(
       ze_command_queue_flags_t flags = 0,
-      ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, uint32_t ordinal = 0) {
+      ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, uint32_t ordinal = 0,
+      ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL) {
     ze_command_queue_desc_t desc = {};
     desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
     desc.ordinal = ordinal;
     desc.flags = flags;
     desc.mode = mode;
+    desc.priority = priority;
     ze_command_list_handle_t list = nullptr;
     EXPECT_EQ(zeCommandListCreateImmediate(context_, device_, &desc, &list), ZE_RESULT_SUCCESS);
     at_end([list] { EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS); });
     return list;
   }
 
-  ze_command_list_handle_t in_order_list() {
-    return immediate_list(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  ze_command_list_handle_t in_order_list(
+      ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL) {
+    return immediate_list(ZE_COMMAND_QUEUE_FLAG_IN_ORDER, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0,
+                          priority);
   }
 
   ze_command_list_handle_t regular_list(ze_command_list_flags_t flags = 0,

@@ -6,20 +6,7 @@
 namespace zevent::driver::test {
 namespace {
 
-class order : public driver_fixture {
- protected:
-  ze_command_list_handle_t list_of_priority(ze_command_queue_priority_t priority) {
-    ze_command_queue_desc_t desc = {};
-    desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-    desc.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
-    desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
-    desc.priority = priority;
-    ze_command_list_handle_t list = nullptr;
-    EXPECT_EQ(zeCommandListCreateImmediate(context_, device_, &desc, &list), ZE_RESULT_SUCCESS);
-    at_end([list] { EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS); });
-    return list;
-  }
-};
+using order = driver_fixture;
 
 TEST_F(order, a_command_does_not_start_before_its_wait_event) {
   const auto list = immediate_list();
@@ -295,8 +282,8 @@ TEST_F(order, low_priority_gives_way_to_high) {
   };
   std::vector<ze_command_list_handle_t> lists;
   for (int i = 0; i < 5; ++i) {
-    lists.push_back(list_of_priority(i < 4 ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
-                                           : ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH));
+    lists.push_back(in_order_list(i < 4 ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
+                                        : ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH));
   }
   auto gate = regular_event();
   int won = 0;
@@ -319,8 +306,8 @@ TEST_F(order, low_priority_gives_way_to_high) {
 
 TEST_F(order, high_priority_work_may_wait_for_low_priority_work_unseen) {
   std::atomic<bool> done{false};
-  const auto high = list_of_priority(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
-  const auto low = list_of_priority(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW);
+  const auto high = in_order_list(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
+  const auto low = in_order_list(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW);
   ASSERT_EQ(zeCommandListAppendHostFunction(
                 high,
                 [](void* flag) {
