@@ -106,25 +106,27 @@ void chaos_completion::hold_back(stream& held) {
     let_look();
   }
   if (has_hasty_chaos() || held.complete() < allowed_) return;
-  look_at_promises(held);
   if (is_wanted(held) || is_allowed_by_questions()) return;
   wait_for_demand(held);
 }
 
-// After each submission; and for what was brought meanwhile once that is much.
+// All commands are looked at when a fourth of them is gone, so that a long list takes a short time
+// for each; and when new ones may bring what the others do not.
 void chaos_completion::look_at_promises(stream& held) {
-  const uint64_t submitted = held.submitted();
-  const uint64_t executed = held.executions() - promised_executions_;
-  if (submitted == promised_submissions_ && executed * 4 <= promised_.size()) return;
-  promised_submissions_ = submitted;
+  const bool is_out_of_date = (held.executions() - promised_executions_) * 4 > promised_commands_;
+  const bool has_new = held.submitted() != promised_submissions_;
+  const bool may_be_about_new = has_new && !host_demand::instance().is_waited_for(promised_);
+  if (!is_out_of_date && !may_be_about_new) return;
+  promised_submissions_ = held.submitted();
   promised_executions_ = held.executions();
   promised_.clear();
-  held.promise(promised_);
+  promised_commands_ = held.promise(promised_);
   promised_.sort();
 }
 
 // What has high priority comes with whatever is waited for: programs may count on that.
-bool chaos_completion::is_wanted(const stream& held) {
+bool chaos_completion::is_wanted(stream& held) {
+  look_at_promises(held);
   host_demand& demand = host_demand::instance();
   const bool is_waited_for = demand.is_waited_for(promised_);
   if (has_contrary_chaos()) {
@@ -201,8 +203,7 @@ void chaos_completion::wait_for_demand(stream& held) {
   uint64_t step_ns = first_step_ns;
   for (;;) {
     const uint32_t changes = demand.changes();
-    look_at_promises(held);
-    const uint64_t submitted = promised_submissions_;
+    const uint64_t submitted = held.submitted();
     if (is_wanted(held) || is_allowed_by_questions()) return learn(true);
     const uint64_t had_before_ns = std::exchange(had_ns, absent->had_ns());
     const bool starved = had_ns == had_before_ns;

@@ -44,7 +44,7 @@ class chaos_completion final : public completion_order {
   void look_at_questions_anew();
   void let_look();
   void look_at_promises(stream& held);
-  bool is_wanted(const stream& held);
+  bool is_wanted(stream& held);
   bool is_allowed_by_questions();
   bool give_way();
   void wait_for_demand(stream& held);
@@ -55,8 +55,10 @@ class chaos_completion final : public completion_order {
   uint64_t completions_ = 0;
 
   uint64_t allowed_ = 0;  // nothing is held back until all up to this number are complete
-  // What the stream's commands will bring, as it was when so many were submitted and executed.
+  // What the stream's commands will bring, as it was when so many were submitted and executed, and
+  // so many were not.
   promised_values promised_;
+  size_t promised_commands_ = 0;
   uint64_t promised_submissions_ = UINT64_MAX;
   uint64_t promised_executions_ = 0;
 

@@ -44,7 +44,6 @@ class promised_values {
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
   }
 
-  size_t size() const { return values_.size(); }
   bool contains(address value) const {
     return std::binary_search(values_.begin(), values_.end(), value);
   }

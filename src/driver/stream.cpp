@@ -325,8 +325,10 @@ void stream::hold_back() {
   fetch();
 }
 
-void stream::promise(promised_values& out) {
+size_t stream::promise(promised_values& out) {
+  size_t commands = 0;
   const auto add = [&](const command& work, const command_links& links) {
+    ++commands;
     if (const auto* value = work.raised()) out.add(value);
     if (!links.signal.target) return;
     if (const auto* value = links.signal.target->raised()) out.add(value);
@@ -345,6 +347,7 @@ void stream::promise(promised_values& out) {
   pending_.for_each(add_all);
   const std::lock_guard lock(mutex_);
   inbox_.for_each(add_all);
+  return commands;
 }
 
 void stream::complete_one() {

@@ -44,8 +44,8 @@ class stream {
   // All up to this number are complete.
   uint64_t complete() const { return progress_->cell.value.load(std::memory_order_relaxed); }
   uint64_t executions() const { return executions_; }
-  // What its commands will raise. Of the thread that runs it.
-  void promise(promised_values& out);
+  // What its commands will raise; returns how many commands that are. Of the thread that runs it.
+  size_t promise(promised_values& out);
 
   // Waits until everything submitted so far is complete.
   ze_result_t synchronize(uint64_t timeout_ns);
