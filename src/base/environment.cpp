@@ -24,9 +24,6 @@ constexpr std::array declared_variables = {
                          "the Level Zero driver to use instead of the software driver"},
     environment_variable{"ZEVENT_FAULTS", "name[:number],...", "",
                          "misbehaviours of the software driver; 'zevent run --list-faults'"},
-    environment_variable{"ZEVENT_FAULT_NOTE", "a file", "",
-                         "where the software driver notes that a fault struck; set by zevent run "
-                         "--sweep"},
     environment_variable{"ZEVENT_IPC_EVENTS", "one-way, two-way", "two-way",
                          "whether a counter-based event opened from another process only waits for "
                          "the signal that was exported, or may also be signalled"},
@@ -57,6 +54,9 @@ constexpr std::array declared_variables = {
                          "how many bits of a global timestamp the software driver's devices keep"},
     environment_variable{"ZEVENT_TIMER_FREQUENCY", "1000 to 1000000000", "1000000000",
                          "ticks a second of the software driver's device clock"},
+    environment_variable{"ZEVENT_TRIAL_NOTE", "a file", "",
+                         "where the software driver notes that a fault struck, or that it was used "
+                         "under chaos; set by zevent run --sweep and --chaos"},
 };
 
 }  // namespace

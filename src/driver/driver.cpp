@@ -9,6 +9,7 @@
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
 #include "driver/affinity_mask.hpp"
+#include "driver/chaos.hpp"
 #include "driver/context.hpp"
 #include "driver/device.hpp"
 #include "driver/device_hierarchy.hpp"
@@ -16,6 +17,7 @@
 #include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
 #include "driver/made_with_driver.hpp"
+#include "driver/trial_note.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -81,6 +83,17 @@ ze_driver_uuid_t driver::uuid() const {
   return uuid;
 }
 
+namespace {
+
+ze_result_t initialize() {
+  if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const bool is_first = !initialized.exchange(true, std::memory_order_acq_rel);
+  if (is_first && has_chaos()) note_for_trial("chaos");
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace
+
 namespace entry {
 
 ze_result_t zeInit(ze_init_flags_t flags) {
@@ -90,9 +103,7 @@ ze_result_t zeInit(ze_init_flags_t flags) {
     return initialized.load(std::memory_order_acquire) ? ZE_RESULT_SUCCESS
                                                        : ZE_RESULT_ERROR_UNINITIALIZED;
   }
-  if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  initialized.store(true, std::memory_order_release);
-  return ZE_RESULT_SUCCESS;
+  return initialize();
 }
 
 ze_result_t zeInitDrivers(uint32_t* pCount, ze_driver_handle_t* phDrivers,
@@ -102,8 +113,7 @@ ze_result_t zeInitDrivers(uint32_t* pCount, ze_driver_handle_t* phDrivers,
     *pCount = 0;
     return ZE_RESULT_SUCCESS;
   }
-  if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  initialized.store(true, std::memory_order_release);
+  if (const ze_result_t result = initialize(); result != ZE_RESULT_SUCCESS) return result;
   return entry::zeDriverGet(pCount, phDrivers);
 }
 

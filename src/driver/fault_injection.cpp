@@ -1,14 +1,12 @@
 #include "driver/fault_injection.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstdio>
 
 #include "base/environment.hpp"
 #include "driver/made_with_driver.hpp"
+#include "driver/trial_note.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -44,22 +42,11 @@ uint64_t count_occasion(fault which) {
   return all.occasions[static_cast<size_t>(which)].fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Tells the one who counts strikes, once, that a fault struck.
-void note_strike(fault which) {
-  static std::atomic<bool> noted{false};  // relaxed: only one of those who strike at once is needed
-  if (noted.exchange(true, std::memory_order_relaxed)) return;
-  const auto path = read_environment("ZEVENT_FAULT_NOTE");
-  if (!path) return;
-  const int file = open(path->c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) return;
-  const auto name = fault_descriptions()[static_cast<size_t>(which)].name;
-  // Nothing can be done about a note that is not taken.
-  [[maybe_unused]] const auto written = write(file, name.data(), name.size());
-  close(file);
-}
-
 bool strikes(fault which, bool now) {
-  if (now) note_strike(which);
+  static std::atomic<bool> noted{false};  // relaxed: only one of those who strike at once is needed
+  if (now && !noted.exchange(true, std::memory_order_relaxed)) {
+    note_for_trial(fault_descriptions()[static_cast<size_t>(which)].name);
+  }
   return now;
 }
 

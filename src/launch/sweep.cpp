@@ -1,38 +1,12 @@
 #include "launch/sweep.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 
+#include "launch/trial_note.hpp"
+
 namespace zevent::launch {
 namespace {
-
-// Where the driver notes that a fault struck: a file without a name that the program, and what it
-// starts, reach through our folder of descriptors.
-class strike_note {
- public:
-  strike_note() : descriptor_(memfd_create("zevent-strikes", MFD_CLOEXEC)) {}
-  strike_note(const strike_note&) = delete;
-  strike_note& operator=(const strike_note&) = delete;
-  ~strike_note() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-
-  bool usable() const { return descriptor_ >= 0; }
-  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), descriptor_); }
-
-  // Whether something was noted since the last time this was asked.
-  bool take() {
-    const bool any = lseek(descriptor_, 0, SEEK_END) > 0;
-    if (ftruncate(descriptor_, 0) != 0) return any;
-    return any;
-  }
-
- private:
-  const int descriptor_;
-};
 
 sweep_end judge(const run_end& end, const run_end& right) {
   if (end.hung) return sweep_end::hung;
@@ -78,7 +52,7 @@ result<sweep_report> run_sweep(const sweep_request& request,
   const auto right = run_as_example(request.run, "the fault");
   if (!right) return tl::unexpected(right.error());
 
-  strike_note strikes;
+  trial_note strikes;
   if (!strikes.usable()) return fail("cannot keep notes: {}", std::strerror(errno));
   const std::string others = request.other_faults.empty() ? "" : request.other_faults + ",";
   sweep_report report;
@@ -87,7 +61,7 @@ result<sweep_report> run_sweep(const sweep_request& request,
     const uint64_t number = swept.parameter.least + run;
     const auto end = run_captured(
         request.run, {{"ZEVENT_FAULTS", fmt::format("{}{}:{}", others, swept.name, number)},
-                      {"ZEVENT_FAULT_NOTE", strikes.path()}});
+                      strikes.variable()});
     if (!end) return tl::unexpected(end.error());
     report.interrupted_by = end->interrupted_by;
     if (report.interrupted_by != 0) break;
@@ -95,7 +69,7 @@ result<sweep_report> run_sweep(const sweep_request& request,
     // A program that died without a strike is as bad as one that died of it.
     const sweep_end verdict = judge(*end, *right);
     const bool bad = verdict == sweep_end::crashed || verdict == sweep_end::hung;
-    if (!strikes.take() && !bad) {
+    if (!strikes.take(swept.name) && !bad) {
       report.reached_the_end = true;
       break;
     }

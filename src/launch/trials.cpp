@@ -1,9 +1,13 @@
 #include "launch/trials.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "launch/trial_note.hpp"
 
 namespace zevent::launch {
 namespace {
@@ -23,6 +27,8 @@ trial_end judge(const run_end& end, const std::string* right) {
 // Counts the runs. Those before the first plain one that is right are judged when that is known.
 class trial_judge {
  public:
+  void count_untouched() { ++report_.untouched; }
+
   void take(std::optional<uint64_t> seed, run_end end) {
     if (!right_ && !seed && !has_failed(end)) {
       right_ = end.output;
@@ -94,17 +100,21 @@ std::optional<uint64_t> trial_report::first_bad_seed() const {
 result<trial_report> run_trials(const trial_request& request,
                                 const std::function<void(uint64_t, uint64_t)>& progress) {
   trial_judge judge;
+  trial_note note;
+  if (!note.usable()) return fail("cannot keep notes: {}", std::strerror(errno));
   const uint64_t total = 2 * request.seeds;
   for (uint64_t done = 0; done < total; ++done) {
     // One of each in turn, so that both have met the same moods of the machine.
     const bool under_chaos = done % 2 == 1;
     const uint64_t seed = done / 2 + 1;
     auto end = run_captured(
-        request.run, under_chaos ? environment_changes{{"ZEVENT_CHAOS", std::to_string(seed)}}
-                                 : environment_changes{});
+        request.run,
+        under_chaos ? environment_changes{{"ZEVENT_CHAOS", std::to_string(seed)}, note.variable()}
+                    : environment_changes{});
     if (!end) return tl::unexpected(end.error());
     if (end->interrupted_by != 0) return judge.finish(end->interrupted_by);
     if (done == 0 && end->hung) return hung_already(request.run, "chaos");
+    if (under_chaos && !note.take("chaos")) judge.count_untouched();
     judge.take(under_chaos ? std::optional(seed) : std::nullopt, *std::move(end));
     progress(done + 1, total);
   }

@@ -29,10 +29,12 @@ struct trial_report {
   trial_counts chaos;
   std::optional<uint64_t> first_failing_seed;       // failed, crashed or hung
   std::optional<uint64_t> first_other_output_seed;  // ended as it should, with other output
+  uint64_t untouched = 0;                           // runs under chaos that did not use the driver
   int interrupted_by = 0;                           // the signal that ended the trial early, or 0
 
   // Output says nothing where it is not always the same without chaos either.
   bool output_counts() const { return plain.output_differs == 0; }
+  bool never_met_the_driver() const { return chaos.runs > 0 && untouched == chaos.runs; }
   bool always_fails_plainly() const {
     return plain.runs > 0 && plain.failed + plain.crashed + plain.hung == plain.runs;
   }

@@ -122,6 +122,13 @@ int run_under_chaos(const run_options& options, const std::vector<std::string>& 
     const std::string seed = std::to_string(*first_bad);
     fmt::print("first bad seed {}; to repeat it: {}\n", seed,
                command_for_one(options, "--seed " + seed, command));
+  } else if (report->never_met_the_driver()) {
+    return complain(
+        "run",
+        failure{fmt::format("{} did not use the software driver, so chaos had no part in its "
+                            "runs; -v says how it should have met it",
+                            command.front())},
+        interrupted ? 128 + report->interrupted_by : exit_usage);
   } else {
     fmt::print("never failed under chaos{}\n", interrupted ? " so far" : "");
   }
@@ -204,7 +211,8 @@ action declare_run(CLI::App& line) {
       "With --chaos=N the program runs N times plainly and N times under chaos; a run is bad\n"
       "when it crashes, hangs, ends with an error, or prints otherwise than the first plain run\n"
       "that ended well; what it prints does not count where plain runs differ, too. Exit status\n"
-      "then: 0 never bad, 1 bad under chaos, 2 could not try.\n\n"
+      "then: 0 never bad, 1 bad under chaos, 2 could not try, or the program did not use the\n"
+      "driver.\n\n"
       "With --sweep=FAULT the program runs with the fault at its first occasion, then at its\n"
       "second, and so on: every error path once. Exit status then: 0 it ended each time, 1 it\n"
       "crashed or hung, 2 could not try.\n\n"
