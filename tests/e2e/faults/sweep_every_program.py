@@ -180,6 +180,8 @@ class Ending:
         """What is wrong with it, or nothing."""
         if self.hung:
             return "" if plain.hung else "hung"
+        if "AddressSanitizer" in self.output and "AddressSanitizer" in plain.output:
+            return ""  # what it uses after its end on purpose
         if "Sanitizer" in self.output and not self.left_to_the_system(plain):
             return "sanitizer"
         if self.status < 0 and self.status != plain.status:
