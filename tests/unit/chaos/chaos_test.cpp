@@ -451,6 +451,9 @@ INSTANTIATE_TEST_SUITE_P(seeds, chain_of_lists, ::testing::Values(1, 2, 19, 20))
 using contrary_chaos = chaos;
 
 TEST_P(contrary_chaos, command_that_is_not_waited_for_overwrites_what_another_list_is_to_take) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer finds the race that the two commands are in, too";
+#endif
   ze_event_handle_t done = regular_event();
   ze_command_list_handle_t reader = in_order_list(), writer = in_order_list();
   ASSERT_EQ(copy(reader, &target_[1], &target_[0], done), ZE_RESULT_SUCCESS);
