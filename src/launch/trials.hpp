@@ -18,8 +18,8 @@ struct trial_counts {
   uint64_t failed = 0;   // ended with an exit status other than 0
   uint64_t crashed = 0;  // ended by a signal
   uint64_t hung = 0;     // ended by us, after the time limit
-  uint64_t output_differs =
-      0;  // ended well, and printed otherwise than the plain run that was right
+  // Ended well, and printed otherwise than the first plain run that did.
+  uint64_t output_differs = 0;
 
   void add(trial_end end);
 };
