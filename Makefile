@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD = build$(if $(filter-out release,$(PRESET)),/$(PRESET))
 
-.PHONY: all demo test bench format lint install clean distclean setup help
+.PHONY: all demo test test-intel bench format lint install clean distclean setup help
 all: $(BUILD)/build.ninja  ## build everything into build/
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
@@ -19,6 +19,9 @@ demo: setup all  ## run the examples on the software driver, both ways in
 
 test: setup all  ## run all tests (PRESET=asan or tsan for the sanitizers)
 	@ctest --preset $(PRESET) -j $(JOBS) --repeat until-pass:2
+
+test-intel: setup all  ## run the programs on Intel's driver, without a GPU (docs/testing.md)
+	@scripts/test_intel --build $(BUILD) $(if $(ONLY),--only '$(ONLY)') $(if $(DEVICES),--devices $(DEVICES))
 
 bench:  ## measure, as ratios
 	@scripts/setup --bench
@@ -42,4 +45,4 @@ distclean:  ## remove everything that is not in git
 	@rm -rf build
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

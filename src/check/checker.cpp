@@ -13,12 +13,13 @@ class process_checker final : public model::listener {
  public:
   process_checker(uint32_t process, finding_list& found, const object_namer& namer,
                   const check_options& options, shared_pools& shared, const blob_reader& blobs,
-                  const std::set<uint32_t>& callback_threads)
+                  const std::set<uint32_t>& callback_threads, bool keeps_addresses)
       : number(process),
         state_(*this),
         look_(process, state_, found, namer, options, shared, blobs),
         sets_(all_rule_sets(look_)),
         callback_threads_(callback_threads) {
+    look_.keeps_addresses = keeps_addresses;
     for (size_t i = 0; i < model::function_count; ++i) {
       for (const auto& each : sets_) {
         const auto which = static_cast<function>(i);
@@ -110,7 +111,8 @@ process_checker& checker::process_of(const model::call_view& call) {
   auto& place = processes_[call.process];
   if (!place) {
     place = std::make_unique<process_checker>(call.process, found_, namer_, options_, shared_,
-                                              blobs_, callback_threads_);
+                                              blobs_, callback_threads_,
+                                              address_keepers_.contains(call.process));
   }
   last_ = place.get();
   return *place;

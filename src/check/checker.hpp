@@ -25,6 +25,11 @@ class checker {
   // Threads on which the driver calls the program's host functions: EV-42.
   void set_callback_threads(std::set<uint32_t> threads) { callback_threads_ = std::move(threads); }
 
+  // Processes whose driver never gives the addresses of freed memory back to the system: EV-73.
+  void set_address_keepers(std::set<uint32_t> processes) {
+    address_keepers_ = std::move(processes);
+  }
+
   // Calls come in the order of their start; `next_start_ns` is that of the call after this one,
   // UINT64_MAX when there is none.
   // `notes`: what memory held then.
@@ -56,6 +61,7 @@ class checker {
   finding_list found_;
   shared_pools shared_;
   std::set<uint32_t> callback_threads_;
+  std::set<uint32_t> address_keepers_;
   std::map<uint32_t, std::unique_ptr<process_checker>> processes_;
   process_checker* last_ = nullptr;  // of the call before
   model::call_sequence<checker> sequence_;

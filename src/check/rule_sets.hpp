@@ -20,6 +20,8 @@ std::unique_ptr<rule_set> counter_rules(inspection& of);     // EV-48, 49, 52 to
 std::unique_ptr<rule_set> ipc_rules(inspection& of);         // EV-61 to 65
 std::unique_ptr<rule_set> graph_rules(inspection& of);       // EV-66 to 69
 std::unique_ptr<rule_set> blocking_rules(inspection& of);    // EV-70 to 72
+std::unique_ptr<rule_set> bounds_rules(inspection& of);      // EV-73
+std::unique_ptr<rule_set> kernel_rules(inspection& of);      // EV-75
 
 std::vector<std::unique_ptr<rule_set>> all_rule_sets(inspection& of);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -21,7 +22,8 @@ std::optional<rule_id> parse_rule_id(std::string_view text) {
   if (text.starts_with("EV-") || text.starts_with("ev-")) text.remove_prefix(3);
   unsigned number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number >= rules().size())
+  if (error != std::errc{} || end != text.data() + text.size() || number > UINT8_MAX ||
+      find_rule(ev(number)) == nullptr)
     return std::nullopt;
   return ev(number);
 }
@@ -38,8 +40,10 @@ std::optional<severity> parse_severity(std::string_view text) {
 }
 
 const rule* find_rule(rule_id id) {
-  const auto index = static_cast<size_t>(id);
-  return index < rules().size() ? &rules()[index] : nullptr;
+  const auto found =
+      std::lower_bound(rules().begin(), rules().end(), id,
+                       [](const rule& each, rule_id wanted) { return each.id < wanted; });
+  return found != rules().end() && found->id == id ? &*found : nullptr;
 }
 
 std::string rules_as_text() {
@@ -64,8 +68,8 @@ std::string rules_as_markdown() {
       "of kernels that were given the same pointer.\n";
   for (const auto& group : rule_groups()) {
     text += fmt::format("\n## {}\n", group.title);
-    for (unsigned number = group.first; number <= group.last; ++number) {
-      const rule& each = rules()[number];
+    for (const rule& each : rules()) {
+      if (each.id < ev(group.first) || each.id > ev(group.last)) continue;
       text += fmt::format("\n### {}: {}\n\n*{}.* {}\n\n", to_text(each.id), each.title,
                           to_text(each.level), each.text);
       if (each.permission)

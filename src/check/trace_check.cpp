@@ -49,6 +49,16 @@ std::set<uint32_t> callback_threads(const trace::run_info& run) {
   return found;
 }
 
+// The software driver keeps the addresses of its memory for itself.
+std::set<uint32_t> address_keepers(const trace::run_info& run) {
+  std::set<uint32_t> found;
+  for (size_t i = 0; i < run.processes.size(); ++i) {
+    const auto driver = run.processes[i].fact("driver");
+    if (driver.find("libze_zevent.so") != std::string::npos) found.insert(static_cast<uint32_t>(i));
+  }
+  return found;
+}
+
 // Gives the memory notes of calls that are asked for in order.
 class note_cursor {
  public:
@@ -104,6 +114,7 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
                   return std::move(*content);
                 });
   judge.set_callback_threads(callback_threads(trace.run()));
+  judge.set_address_keepers(address_keepers(trace.run()));
   model::trace_calls calls(trace);
   note_cursor notes(trace);
   while (const auto* call = calls.next()) {

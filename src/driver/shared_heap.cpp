@@ -99,30 +99,20 @@ shared_heap::chunk* shared_heap::add_chunk(size_t least_bytes) {
   const size_t bytes = align_up(std::max(least_bytes, chunk_bytes), page_bytes);
   const int descriptor = memfd_create(name_, MFD_CLOEXEC);
   if (descriptor < 0) return nullptr;
-  // Reserve more than is needed in order to find an aligned place, then map the file over it.
-  void* reserved = MAP_FAILED;
   const size_t notes_bytes = bytes / granule_bytes_ * note_bytes;  // behind the blocks, not mapped
-  if (ftruncate(descriptor, checked_cast<off_t>(bytes + notes_bytes)) == 0) {
-    reserved = mmap(nullptr, bytes + chunk_bytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  }
-  if (reserved == MAP_FAILED) {
+  char* base = nullptr;
+  if (ftruncate(descriptor, checked_cast<off_t>(bytes + notes_bytes)) == 0) base = reserve(bytes);
+  if (base == nullptr) {
     close(descriptor);
     return nullptr;
   }
-  char* const begin = static_cast<char*>(reserved);
-  char* const base = begin + (align_up(reinterpret_cast<uintptr_t>(begin), chunk_bytes) -
-                              reinterpret_cast<uintptr_t>(begin));
   void* const mapped = mmap(base, bytes, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor, 0);
   if (mapped == MAP_FAILED) {
-    munmap(begin, bytes + chunk_bytes);
+    reserved_.emplace(bytes, base);
     close(descriptor);
     return nullptr;
   }
-  if (base > begin) munmap(begin, static_cast<size_t>(base - begin));
-  char* const end = begin + bytes + chunk_bytes;
-  if (base + bytes < end) munmap(base + bytes, static_cast<size_t>(end - base) - bytes);
 
   auto added = std::make_unique<chunk>();
   added->descriptor = descriptor;
@@ -130,6 +120,40 @@ shared_heap::chunk* shared_heap::add_chunk(size_t least_bytes) {
   added->bytes = bytes;
   added->add_free(0, bytes);
   return chunks_.emplace(reinterpret_cast<uintptr_t>(base), std::move(added)).first->second.get();
+}
+
+// Address space without memory, aligned to chunk_bytes.
+char* shared_heap::reserve(size_t bytes) {
+  if (const auto kept = reserved_.find(bytes); kept != reserved_.end()) {
+    char* const base = kept->second;
+    reserved_.erase(kept);
+    return base;
+  }
+  // More than is needed in order to find an aligned place.
+  void* const found = mmap(nullptr, bytes + chunk_bytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(found);
+  char* const base = begin + (align_up(reinterpret_cast<uintptr_t>(begin), chunk_bytes) -
+                              reinterpret_cast<uintptr_t>(begin));
+  if (base > begin) munmap(begin, static_cast<size_t>(base - begin));
+  char* const end = begin + bytes + chunk_bytes;
+  if (base + bytes < end) munmap(base + bytes, static_cast<size_t>(end - base) - bytes);
+  return base;
+}
+
+// The system does not get the addresses back, as it does not get those of a GPU's memory: a pointer
+// to freed memory is then not one to the program's own. Only so many are kept: address space and
+// mappings are limited too.
+void shared_heap::unmap(const chunk& empty) {
+  constexpr size_t max_reserved = 256, max_reserved_bytes = size_t{64} << 30;
+  if (reserved_.size() >= max_reserved || empty.bytes > max_reserved_bytes) {
+    munmap(empty.base, empty.bytes);
+    return;
+  }
+  const void* const kept = mmap(empty.base, empty.bytes, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (kept != MAP_FAILED) reserved_.emplace(empty.bytes, empty.base);
 }
 
 shared_heap::chunk* shared_heap::chunk_of(const void* address) {
@@ -150,7 +174,7 @@ void shared_heap::free(void* address, size_t bytes) {
   home->add_free(static_cast<size_t>(static_cast<char*>(address) - home->base), freed);
   const bool is_empty = home->free_by_offset.begin()->second == home->bytes;
   if (is_empty && chunks_.size() > 1) {
-    munmap(home->base, home->bytes);
+    unmap(*home);
     close(home->descriptor);
     chunks_.erase(reinterpret_cast<uintptr_t>(home->base));
   }

@@ -58,11 +58,14 @@ class shared_heap {
   size_t common_alignment(size_t alignment_bytes) const;
   chunk* add_chunk(size_t least_bytes);
   chunk* chunk_of(const void* address);
+  char* reserve(size_t bytes);
+  void unmap(const chunk& empty);
 
   const char* const name_;
   const size_t granule_bytes_;
-  fork_safe_mutex mutex_{fork_safe_mutex::rank::heap};  // guards chunks_
+  fork_safe_mutex mutex_{fork_safe_mutex::rank::heap};  // guards all below
   std::map<uintptr_t, std::unique_ptr<chunk>> chunks_;  // by address
+  std::multimap<size_t, char*> reserved_;  // addresses of chunks that are gone, by bytes
 };
 
 }  // namespace zevent::driver

@@ -199,12 +199,19 @@ struct kernel : object {
     uint64_t value = 0;
     ref<allocation> target;   // null: not a pointer into known memory
     ref<model::image> image;  // null: not an image
+    bool is_set = false;
   };
   ref<module> owner;
   std::string name;
   std::vector<pointer_argument> arguments;
-  std::vector<kernel_parameter> parameters;
-  std::vector<ref<run>> uses;  // that may be under way
+  std::vector<kernel_parameter> parameters;  // empty: not known
+  uint32_t parameter_count = 0;              // as the driver says; 0: not asked for
+  bool all_set = false;                      // by a launch that came with all arguments
+  std::vector<ref<run>> uses;                // that may be under way
+
+  bool is_set(size_t argument_index) const {
+    return all_set || (argument_index < arguments.size() && arguments[argument_index].is_set);
+  }
 
   bool may_write(size_t argument_index) const {
     return argument_index >= parameters.size() || parameters[argument_index].may_write;

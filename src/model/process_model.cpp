@@ -232,10 +232,18 @@ void process_model::create(const call_view& call) {
       return create_memory(call, memory_kind::device);
     case zeMemAllocShared:
       return create_memory(call, memory_kind::shared);
+    case zeMemOpenIpcHandle:
+    case zeVirtualMemReserve:
+    case zexDriverImportExternalPointer:
+      return open_address_range(call);
     case zeModuleCreate:
       return create_module(call);
     case zeKernelCreate:
       return create_kernel(call);
+    case zeKernelGetProperties:
+      if (kernel* which = kernels.find_alive(call[hKernel]))
+        which->parameter_count = as_32_bits(call[kernel_argument_count]);
+      return;
     case zeImageCreate:
     case zeImageViewCreateExt:
     case zeImageViewCreateExp:
@@ -300,6 +308,7 @@ void process_model::destroy(const call_view& call) {
     case zeSamplerDestroy:
       return bury(samplers, hSampler);
     case zeContextDestroy:
+      if (const context* dead = contexts.find_alive(call[hContext])) forget_memory_of(*dead);
       return bury(contexts, hContext);
     case zeGraphDestroyExt:
       return bury(graphs, hGraph);
@@ -456,7 +465,36 @@ void process_model::create_memory(const call_view& call, memory_kind where) {
   made->where = where;
   made->owner = ref<context>(contexts.find_alive(call[hContext]));
   made->device = call[hDevice];
+  // What the driver gives out is not in use by anything else, even where no free was seen.
+  freed_.claim(made->handle, made->end());
+  auto each = live_memory_.upper_bound(made->handle);
+  if (each != live_memory_.begin() && std::prev(each)->second->end() > made->handle) --each;
+  while (each != live_memory_.end() && each->first < made->end()) each = live_memory_.erase(each);
   live_memory_[made->handle] = ref<allocation>(made);
+}
+
+// Memory whose lifetime and extent are not followed, in addresses that may have been an
+// allocation's before.
+void process_model::open_address_range(const call_view& call) {
+  using enum function;
+  const uint64_t first = call.which == zexDriverImportExternalPointer ? call[ptr] : call[pptr];
+  if (first == 0) return;
+  uint64_t end = 0;
+  if (call.which == zeMemOpenIpcHandle) {
+    // How large it is, only the exporter knows: no further than to the next allocation.
+    const allocation* next = find_memory_after(first);
+    end = next != nullptr ? next->handle : UINT64_MAX;
+  } else if (__builtin_add_overflow(first, call[size], &end)) {
+    end = UINT64_MAX;
+  }
+  freed_.claim(first, end);
+}
+
+// Whether a driver frees the memory of a context with it is open, and so is what its addresses are
+// from then on.
+void process_model::forget_memory_of(const context& destroyed) {
+  std::erase_if(live_memory_,
+                [&](const auto& each) { return each.second->owner.get() == &destroyed; });
 }
 
 void process_model::create_module(const call_view& call) {
@@ -521,7 +559,9 @@ void process_model::free_memory(const call_view& call) {
   if (dead == nullptr) return;
   executor_.memory().forget(dead->handle, dead->end());
   live_memory_.erase(dead->handle);
+  const ref<allocation> freed(dead);
   memory_.bury(*dead, call.number);
+  freed_.add(freed);
 }
 
 allocation* process_model::find_memory(uint64_t address) const {
@@ -531,6 +571,11 @@ allocation* process_model::find_memory(uint64_t address) const {
   return address < found->end() ? found : nullptr;
 }
 
+const allocation* process_model::find_memory_after(uint64_t address) const {
+  const auto after = live_memory_.upper_bound(address);
+  return after != live_memory_.end() ? after->second.get() : nullptr;
+}
+
 void process_model::set_kernel_argument(const call_view& call) {
   kernel* which = kernels.find_alive(call[hKernel]);
   const auto at = call[argIndex];
@@ -538,6 +583,7 @@ void process_model::set_kernel_argument(const call_view& call) {
   if (which->arguments.size() <= at) which->arguments.resize(static_cast<size_t>(at) + 1);
   auto& place = which->arguments[static_cast<size_t>(at)];
   place = {};
+  place.is_set = true;
   if (call[argSize] != sizeof(uint64_t)) return;
   place.value = call[pArgValue];
   place.target = ref<allocation>(find_memory(place.value));

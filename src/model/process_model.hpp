@@ -5,6 +5,7 @@
 
 #include "model/call_view.hpp"
 #include "model/executor.hpp"
+#include "model/freed_memory.hpp"
 #include "model/object_table.hpp"
 
 namespace zevent::model {
@@ -43,6 +44,11 @@ class process_model {
   allocation* find_memory(uint64_t address) const;
   // The allocation that starts there, alive or freed not long ago.
   allocation* find_memory_by_start(uint64_t address) const { return memory_.find(address); }
+  // The live allocation with the lowest address after this one; null when there is none.
+  const allocation* find_memory_after(uint64_t address) const;
+  // The allocation that held the address and was freed not long ago; null when the address has
+  // been given out again since, in whatever way.
+  const allocation* find_freed_memory(uint64_t address) const { return freed_.find(address); }
 
   const std::vector<ref<stream>>& streams() const { return executor_.streams(); }
   access_map& accesses() { return executor_.memory(); }
@@ -67,6 +73,8 @@ class process_model {
   void destroy_list(const call_view& call);
   void destroy_queue(const call_view& call);
   void free_memory(const call_view& call);
+  void open_address_range(const call_view& call);
+  void forget_memory_of(const context& destroyed);
   void set_kernel_argument(const call_view& call);
   void note_devices(const call_view& call);
   void note_device_facts(const call_view& call);
@@ -96,6 +104,7 @@ class process_model {
   executor executor_;
   object_table<allocation> memory_;
   std::map<uint64_t, ref<allocation>> live_memory_;  // by start
+  freed_memory freed_;
 };
 
 }  // namespace zevent::model

@@ -1,5 +1,6 @@
 #include "model/spirv_parameters.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <unordered_map>
@@ -30,19 +31,37 @@ enum opcode : word {
   op_store = 62,
   op_copy_memory = 63,
   op_copy_memory_sized = 64,
-  op_access_chain = 65,
+  op_access_chain = 65,  // as far as the in-bounds form with a pointer
   op_in_bounds_access_chain = 66,
   op_ptr_access_chain = 67,
   op_in_bounds_ptr_access_chain = 70,
   op_decorate = 71,
+  op_vector_extract_dynamic = 77,
+  op_composite_construct = 80,
+  op_composite_extract = 81,
+  op_composite_insert = 82,
   op_copy_object = 83,
+  op_sampled_image = 86,
+  op_image_write = 99,
+  op_image_query_samples = 107,
+  first_conversion = 109,
   op_ptr_cast_to_generic = 121,
   op_generic_cast_to_ptr = 122,
   op_generic_cast_to_ptr_explicit = 123,
   op_bitcast = 124,
+  first_arithmetic = 126,
   op_select = 169,
+  last_arithmetic = 191,
+  first_bit_operation = 194,
+  last_bit_operation = 205,
   op_atomic_load = 227,
+  op_atomic_store = 228,
+  op_atomic_exchange = 229,
+  op_atomic_xor = 242,
   op_phi = 245,
+  op_branch_conditional = 250,
+  op_switch = 251,
+  op_return_value = 254,
   op_lifetime_start = 256,
   op_lifetime_stop = 257,
   op_group_async_copy = 259,
@@ -91,7 +110,8 @@ class module_reader {
       for (size_t i = 0; i < body->second.parameters.size(); ++i) {
         const bool declared_read_only = never_written_.contains(body->second.parameters[i]);
         const bool may_write = i >= most_parameters || (writes >> i & 1) != 0;
-        parameters.push_back({may_write && !declared_read_only});
+        const bool is_used = i < most_parameters && (used(function, 0) >> i & 1) != 0;
+        parameters.push_back({may_write && !declared_read_only, is_used});
       }
     }
     return found;
@@ -250,12 +270,102 @@ class module_reader {
     return writes;
   }
 
+  // The parameters that are certain to matter: some instruction does more with them than to hand
+  // them on. What is not understood does not count, unlike for writes.
+  origins used(id function, unsigned depth) {
+    if (const auto known = used_.find(function); known != used_.end()) return known->second;
+    const auto found = functions_.find(function);
+    if (found == functions_.end() || depth > 64) return 0;
+    const auto& what = found->second;
+    std::unordered_map<id, origins> from;
+    for (size_t i = 0; i < what.parameters.size() && i < most_parameters; ++i)
+      from[what.parameters[i]] = origins{1} << i;
+    origins uses = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& each : what.body) uses |= follow_use(each, from, changed, depth);
+    }
+    used_[function] = uses;
+    return uses;
+  }
+
+  // Notes what the result comes from; gives the parameters that the instruction uses up.
+  origins follow_use(const instruction& each, std::unordered_map<id, origins>& from, bool& changed,
+                     unsigned depth) {
+    const auto origin = [&](size_t operand) {
+      const auto known = from.find(each.operand(operand));
+      return known != from.end() && operand < each.operands.size() ? known->second : origins{0};
+    };
+    const auto range = [&](size_t first, size_t end) {
+      origins sum = 0;
+      for (size_t i = first; i < std::min(end, each.operands.size()); ++i) sum |= origin(i);
+      return sum;
+    };
+    const auto derive = [&](id to, origins more) {
+      if (more == 0) return;
+      auto& present = from[to];
+      if ((more & ~present) != 0) changed = true;
+      present |= more;
+    };
+    const word op = each.op;
+    const auto is_between = [op](word first, word last) { return op >= first && op <= last; };
+    switch (op) {
+      case op_variable:
+        if (each.operand(2) == storage_class_function) local_[each.operand(1)] = true;
+        return 0;
+      case op_load:
+        if (!local_.contains(each.operand(2))) return origin(2);
+        derive(each.operand(1), origin(2));
+        return 0;
+      case op_store:
+        if (!local_.contains(each.operand(0))) return range(0, 2);
+        derive(each.operand(0), origin(1));
+        return 0;
+      case op_copy_memory:
+      case op_copy_memory_sized:
+      case op_atomic_store:
+      case op_image_write:
+        return range(0, 3);
+      case op_branch_conditional:
+      case op_switch:
+      case op_return_value:
+        return origin(0);
+      case op_ext_inst:
+        return range(4, SIZE_MAX);
+      case op_group_async_copy:
+        return range(2, SIZE_MAX);
+      case op_function_call: {
+        origins uses = 0;
+        const origins inside = used(each.operand(2), depth + 1);
+        for (size_t i = 3; i < each.operands.size() && i - 3 < most_parameters; ++i) {
+          if ((inside >> (i - 3) & 1) != 0) uses |= origin(i);
+        }
+        return uses;
+      }
+      default:
+        break;
+    }
+    if (is_between(op_sampled_image, op_image_query_samples)) return range(2, 4);
+    if (op == op_atomic_load || is_between(op_atomic_exchange, op_atomic_xor)) return range(2, 8);
+    // Instructions without effect: composites, whose literals come last, and arithmetic.
+    if (is_between(op_vector_extract_dynamic, op_composite_insert) && op != op_composite_construct)
+      derive(each.operand(1), op == op_composite_extract ? origin(2) : range(2, 4));
+    const bool is_pure = is_between(op_access_chain, op_in_bounds_ptr_access_chain) ||
+                         op == op_composite_construct || op == op_copy_object ||
+                         is_between(first_conversion, op_bitcast) ||
+                         is_between(first_arithmetic, last_arithmetic) ||
+                         is_between(first_bit_operation, last_bit_operation) || op == op_phi;
+    if (is_pure) derive(each.operand(1), range(2, SIZE_MAX));
+    return 0;
+  }
+
   std::vector<word> words_;
   std::unordered_map<id, std::string> entry_points_;
   std::unordered_map<id, bool> never_written_;
   std::unordered_map<id, bool> local_;  // variables of functions, and pointers into them
   std::unordered_map<id, spirv_function> functions_;
   std::unordered_map<id, origins> written_;
+  std::unordered_map<id, origins> used_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace zevent::model {
 // What the SPIR-V of a kernel says of one of its parameters.
 struct kernel_parameter {
   bool may_write = true;
+  bool is_used = false;  // for certain: its value, or what it points at, is looked at somewhere
 };
 
 // The kernels of a SPIR-V module and what they do with their parameters: by name, one entry per

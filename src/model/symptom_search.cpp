@@ -183,7 +183,7 @@ class search {
   void note_slow(const trace::call& call, const api::function& function) {
     const uint64_t number = trace::number_of(call.number);
     longest_ns_ = call.duration_ns;
-    slowest_ = {slow_call{{std::nullopt, std::string(function.name)}, threshold_ns_}, number,
+    slowest_ = {slow_call{{number, ""}, threshold_ns_}, number,
                 fmt::format("call {} {} took {} and may not block", number, function.name,
                             time_text(call.duration_ns))};
   }

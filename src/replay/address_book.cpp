@@ -24,6 +24,19 @@ address_book::address_book(const trace::trace_file& trace, uint32_t process,
     if (handles[i].short_name == "image" || handles[i].short_name == "sampler")
       kernel_classes_.push_back(i);
   }
+  for (const auto& each : objects().all()) {
+    const uint16_t kind = each.handle.handle_class;
+    const bool is_pointed_at =
+        kind == trace::memory_class ||
+        std::find(kernel_classes_.begin(), kernel_classes_.end(), kind) != kernel_classes_.end();
+    if (is_pointed_at && each.handle.process == process_)
+      widen_bounds(each.handle.value, each.size_bytes);
+  }
+}
+
+void address_book::widen_bounds(uint64_t address, uint64_t bytes) {
+  const uint64_t distance = std::min(std::max<uint64_t>(bytes, 1) - 1, UINT64_MAX - address);
+  bounds_[half_of(address)].include(address, address + distance);
 }
 
 std::optional<slot_id> address_book::find_handle(uint16_t handle_class, uint64_t value,
@@ -72,6 +85,7 @@ void address_book::add_pointer(uint64_t address, uint64_t bytes, uint64_t time_n
   if (address == 0 || find_memory(address, time_ns)) return;
   const auto index = first_pointer_ + static_cast<uint32_t>(pointers_.size());
   pointers_.insert({address, {std::max<uint64_t>(bytes, 1), time_ns, index}});
+  widen_bounds(address, bytes);
 }
 
 opaque_handle to_opaque(std::span<const std::byte> bytes) {
@@ -110,7 +124,7 @@ std::vector<embedded_pointer> address_book::find_pointers(std::span<const std::b
     uint64_t word = 0;
     std::memcpy(&word, content.data() + offset, word_bytes);
     // Nothing is mapped in the first pages.
-    if (word < 0x10000 || word >> 47 != 0) continue;
+    if (word < 0x10000 || !may_be_address(word)) continue;
     const auto memory = find_memory(word, time_ns);
     const auto* owner = memory ? object_of(memory->slot) : nullptr;
     if (memory && (owner == nullptr || owner->until_ns > time_ns)) {
@@ -120,6 +134,15 @@ std::vector<embedded_pointer> address_book::find_pointers(std::span<const std::b
     }
   }
   return found;
+}
+
+std::vector<std::byte> without_pointers(std::span<const std::byte> content,
+                                        std::span<const embedded_pointer> pointers) {
+  std::vector<std::byte> out(content.begin(), content.end());
+  for (const auto& each : pointers)
+    std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(each.offset), sizeof(uint64_t),
+                std::byte{0});
+  return out;
 }
 
 const trace::object* address_book::object_of(slot_id slot) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,10 @@ struct embedded_pointer {
   slot_place target;
 };
 
+// The same bytes with zeros for the pointers: recorded addresses mean nothing in another process.
+std::vector<std::byte> without_pointers(std::span<const std::byte> content,
+                                        std::span<const embedded_pointer> pointers);
+
 // What the handles and addresses of one process of a recording stand for. Times are those of the
 // recording: the start of a call for what goes in, its end for what comes out.
 class address_book {
@@ -68,8 +73,9 @@ class address_book {
   std::optional<opaque_id> find_opaque(std::span<const std::byte> bytes) const;
   // Whether these very bytes were put out.
   bool knows_opaque(std::span<const std::byte> bytes) const;
-  // Words that are addresses of live memory. That a number is one by chance is very unlikely: user
-  // addresses are sparse in 2^47.
+  // Words that are addresses of live memory, wherever the driver puts it: below 2^47, or in the
+  // upper half of the address space as discrete GPUs have it. That a number is one by chance is
+  // very unlikely: addresses are sparse.
   std::vector<embedded_pointer> find_pointers(std::span<const std::byte> content,
                                               uint64_t time_ns) const;
 
@@ -94,12 +100,27 @@ class address_book {
     uint32_t index = 0;  // behind the objects
   };
 
+  // The least range that holds every address of one half of the address space.
+  struct address_bounds {
+    uint64_t first = UINT64_MAX, last = 0;
+    void include(uint64_t from, uint64_t to) {
+      first = std::min(first, from);
+      last = std::max(last, to);
+    }
+    bool contains(uint64_t address) const { return first <= address && address <= last; }
+  };
+  static size_t half_of(uint64_t address) { return static_cast<size_t>(address >> 63); }
+  void widen_bounds(uint64_t address, uint64_t bytes);
+  // Cheap: most words of a buffer are not addresses.
+  bool may_be_address(uint64_t word) const { return bounds_[half_of(word)].contains(word); }
+
   const trace::trace_file& trace_;
   uint32_t process_;
   uint32_t first_pointer_;
   std::vector<std::vector<uint16_t>> alike_;  // by handle class: others to look in
   std::vector<uint16_t> kernel_classes_;
   host_ranges host_;
+  std::array<address_bounds, 2> bounds_;       // of all that find_pointers looks for, by half
   std::multimap<uint64_t, pointer> pointers_;  // by address
   std::map<opaque_handle, opaque_id> opaques_;
 };

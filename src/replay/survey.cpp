@@ -145,7 +145,9 @@ void surveyor::look_at_needs(const recorded_call& call) {
   const auto name = call.function->name;
   const auto& in = call.inputs;
   if (name == "zeDriverGetExtensionFunctionAddress") {
-    if (const value* wanted = in.find("name"); wanted != nullptr && !wanted->items.empty())
+    // A name that the driver did not know is asked for again, and nothing is fetched.
+    const value* wanted = call.call.failed() ? nullptr : in.find("name");
+    if (wanted != nullptr && !wanted->items.empty())
       out_.needs.by_name.emplace(wanted->items.front().text());
   } else if (name == "zeCommandQueueCreate" || name == "zeCommandListCreateImmediate") {
     const value* desc = in.find(name == "zeCommandQueueCreate" ? "desc" : "altdesc");

@@ -605,7 +605,7 @@ std::string c_call_writer::input_bytes(const item& it, std::span<const std::byte
     return "&" + name;
   }
   std::vector<std::string> parts;
-  for (const auto each : content)
+  for (const auto each : replay::without_pointers(content, pointers))
     parts.push_back(fmt::format("{:#04x}", static_cast<uint8_t>(each)));
   declare(fmt::format("uint8_t {}[] = {{{}}};", name, parts.empty() ? "0" : joined(parts, ", ")));
   for (const auto& each : pointers) {

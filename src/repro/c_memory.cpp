@@ -149,8 +149,10 @@ std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
   if (content.empty()) return out;
   text_ = {};
   const std::string target = address(begin, time_ns);
-  out.push_back(text_.finish(fill_text(target, stem, content)));
-  for (const auto& pointer : seen_.book.find_pointers(content, time_ns)) {
+  const auto pointers = seen_.book.find_pointers(content, time_ns);
+  const auto plain = replay::without_pointers(content, pointers);
+  out.push_back(text_.finish(fill_text(target, stem, plain)));
+  for (const auto& pointer : pointers) {
     text_ = {};
     needs_.helpers.insert("store_pointer");
     needs_.helpers.insert("at");

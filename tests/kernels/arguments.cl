@@ -57,6 +57,20 @@ kernel void through_pointer(global int* global* table, uint count, global int* o
   *out = sum;
 }
 
+typedef struct {
+  ulong in;
+  uint count;
+  ulong out;
+} places;
+
+kernel void pointers_by_value(places given) {
+  global const int* in = (global const int*)given.in;
+  global int* out = (global int*)given.out;
+  int sum = 0;
+  for (uint i = 0; i < given.count; ++i) sum += in[i];
+  *out = sum;
+}
+
 __attribute__((reqd_work_group_size(8, 2, 1))) kernel void fixed_size(global int* out) {
   out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = 1;
 }

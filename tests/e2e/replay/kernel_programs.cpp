@@ -202,6 +202,46 @@ void pointers_in_memory() {
   finish(list);
 }
 
+// Pointers to device memory, which the host cannot touch: as arguments, inside of an allocation,
+// inside of a structure, and in a table that is copied to the device.
+void device_pointers() {
+  const machine m;
+  int* numbers = reinterpret_cast<int*>(m.device_memory());
+  int* sums = reinterpret_cast<int*>(m.device_memory());
+  int** table = reinterpret_cast<int**>(m.device_memory());
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  int values[8];
+  int* addresses[8];
+  for (int i = 0; i < 8; ++i) {
+    values[i] = 1 << i;
+    addresses[i] = numbers + 7 - i;
+  }
+  copy(list, numbers, values, sizeof(values));
+  copy(list, table, addresses, sizeof(addresses));
+  const auto from = module(m, arguments_spv);
+  const auto through = kernel(from, "through_pointer");
+  argument(through, 0, table);
+  argument(through, 1, 8u);
+  argument(through, 2, sums + 1);
+  MUST(zeKernelSetIndirectAccess(through, ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE));
+  const ze_group_count_t one = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchKernel(list, through, &one, nullptr, 0, nullptr));
+  const struct {
+    uint64_t in, count, out;
+  } places = {reinterpret_cast<uint64_t>(numbers + 4), 4, reinterpret_cast<uint64_t>(sums)};
+  const auto by_value = kernel(from, "pointers_by_value");
+  argument(by_value, 0, places);
+  MUST(zeKernelSetIndirectAccess(by_value, ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE));
+  MUST(zeCommandListAppendLaunchKernel(list, by_value, &one, nullptr, 0, nullptr));
+  int* found = reinterpret_cast<int*>(m.host_memory());
+  copy(list, found, sums, 2 * sizeof(int));
+  finish(list);
+  if (found[0] != 0xf0 || found[1] != 0xff) exit_once(4);
+  for (void* each : {static_cast<void*>(numbers), static_cast<void*>(sums),
+                     static_cast<void*>(table), static_cast<void*>(found)})
+    MUST(zeMemFree(m.context, each));
+}
+
 void local_memory() {
   const machine m;
   const auto sum = kernel(module(m, group_reduce_spv), "sum_in_argument", 64);
@@ -279,6 +319,7 @@ constexpr program programs[] = {
     {"mutable_launch", mutable_launch},
     {"arguments_by_value", arguments_by_value},
     {"pointers_in_memory", pointers_in_memory},
+    {"device_pointers", device_pointers},
     {"local_memory", local_memory},
     {"module_questions", module_questions},
     {"module_variables", module_variables},

@@ -84,6 +84,20 @@ void read_on_host(machine& m, ze_event_scope_flags_t scope) {
   wait(event);
 }
 
+// An event of a barrier stands for the copy before it; the host sees the copy's data when it has
+// waited for one with scope HOST too.
+void read_on_host_after_barrier(machine& m, bool wait_for_host_scope) {
+  const auto list = new_in_order_immediate(m);
+  const auto pool = new_pool(m);
+  const auto narrow = new_event(pool, 0, 0);
+  const auto wide = new_event(pool, 1);
+  copy(list, new_host_memory(m), new_memory(m));
+  barrier(list, narrow);
+  barrier(list, wide);
+  wait(narrow);
+  if (wait_for_host_scope) wait(wide);
+}
+
 void copy_across_devices(machine& m, ze_event_scope_flags_t wait_scope) {
   const auto one = new_immediate(m);
   const auto other = new_immediate(m, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, m.devices.at(1));
@@ -204,6 +218,8 @@ program_list order_programs() {
        [](machine& m) { read_chunks(m, true); }},
       {"22", [](machine& m) { copy_across_lists(m, 0); },
        [](machine& m) { copy_across_lists(m, ZE_EVENT_SCOPE_FLAG_DEVICE); }},
+      {"22-barrier", [](machine& m) { read_on_host_after_barrier(m, false); },
+       [](machine& m) { read_on_host_after_barrier(m, true); }},
       {"22-host", [](machine& m) { read_on_host(m, 0); },
        [](machine& m) { read_on_host(m, ZE_EVENT_SCOPE_FLAG_HOST); }},
       {"23", [](machine& m) { copy_across_devices(m, 0); },

@@ -40,6 +40,8 @@ program_list counter_programs();
 program_list ipc_programs();
 program_list graph_programs();
 program_list blocking_programs();
+program_list bounds_programs();
+program_list kernel_programs();
 
 // Ends the program with a message unless the call succeeded.
 void must(ze_result_t result, const char* what);

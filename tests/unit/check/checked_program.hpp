@@ -18,9 +18,9 @@ class checked_program : public testing::Test {
   std::string broken() {
     findings = judge.finish();
     std::string text;
-    for (unsigned number = 0; number < rules().size(); ++number) {
+    for (const auto& rule : rules()) {
       for (const auto& each : findings) {
-        if (each.rule != ev(number) || each.level == severity::note) continue;
+        if (each.rule != rule.id || each.level == severity::note) continue;
         text += (text.empty() ? "" : " ") + to_text(each.rule);
         break;
       }

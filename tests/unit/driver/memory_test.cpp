@@ -1,3 +1,4 @@
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <fstream>
@@ -139,6 +140,29 @@ TEST_F(memory, comes_in_tens_of_thousands_of_pieces_without_as_many_maps) {
   for (auto& each : pieces) ASSERT_EQ(allocate(64, 0, &each), ZE_RESULT_SUCCESS);
   EXPECT_LT(count_maps(), before + 100);
   for (auto* each : pieces) ASSERT_EQ(zeMemFree(context_, each), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(memory, that_is_freed_never_becomes_the_programs_own) {
+  constexpr size_t bytes = size_t{300} << 20;  // more than the heap's first piece has
+  void* small = nullptr;
+  void* large = nullptr;
+  ASSERT_EQ(allocate(100, 0, &small), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(allocate(bytes, 0, &large), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeMemFree(context_, large), ZE_RESULT_SUCCESS);
+  const auto freed = reinterpret_cast<uintptr_t>(large);
+  for (int i = 0; i < 4; ++i) {
+    void* const mapped =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    const auto own = reinterpret_cast<uintptr_t>(mapped);
+    EXPECT_TRUE(own + bytes <= freed || freed + bytes <= own);
+  }
+  void* again = nullptr;
+  ASSERT_EQ(allocate(bytes, 0, &again), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(again, large) << "the driver did not use the addresses again";
+  static_cast<char*>(again)[bytes - 1] = 1;
+  ASSERT_EQ(zeMemFree(context_, again), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeMemFree(context_, small), ZE_RESULT_SUCCESS);
 }
 
 TEST_F(memory, shared_needs_no_device) {

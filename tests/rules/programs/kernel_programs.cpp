@@ -1,0 +1,63 @@
+#include "kernels/vector_add_spv.h"
+#include "rule_program.hpp"
+
+namespace rule_programs {
+namespace {
+
+constexpr uint32_t items = 32;
+
+ze_kernel_handle_t new_kernel(machine& m) {
+  ze_module_desc_t desc = {ZE_STRUCTURE_TYPE_MODULE_DESC};
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = sizeof(vector_add_spv);
+  desc.pInputModule = reinterpret_cast<const uint8_t*>(vector_add_spv);
+  ze_module_handle_t module = nullptr;
+  MUST(zeModuleCreate(m.context, m.device, &desc, &module, nullptr));
+  const ze_kernel_desc_t named = {ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, "vector_add"};
+  ze_kernel_handle_t made = nullptr;
+  MUST(zeKernelCreate(module, &named, &made));
+  MUST(zeKernelSetGroupSize(made, items, 1, 1));
+  return made;
+}
+
+void set_argument(ze_kernel_handle_t kernel, uint32_t index, const void* memory) {
+  MUST(zeKernelSetArgumentValue(kernel, index, sizeof(memory), &memory));
+}
+
+// Values stay set for the launches that follow. Without a count of items, which is then 0, the
+// kernel does nothing.
+void launch_twice(machine& m, bool set_all) {
+  const auto list = new_in_order_immediate(m);
+  const auto add = new_kernel(m);
+  for (const uint32_t each : {0, 1, 2}) set_argument(add, each, new_memory(m));
+  if (set_all) MUST(zeKernelSetArgumentValue(add, 3, sizeof(items), &items));
+  const ze_group_count_t groups = {1, 1, 1};
+  for (int i = 0; i < 2; ++i)
+    MUST(zeCommandListAppendLaunchKernel(list, add, &groups, nullptr, 0, nullptr));
+  finish(list);
+}
+
+// A launch that brings all arguments along, and one with the same ones.
+void launch_with_arguments(machine& m) {
+  const auto list = new_in_order_immediate(m);
+  const auto add = new_kernel(m);
+  void* memory[] = {new_memory(m), new_memory(m), new_memory(m)};
+  uint32_t count = items;
+  void* arguments[] = {&memory[0], &memory[1], &memory[2], &count};
+  const ze_group_count_t groups = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchKernelWithArguments(list, add, groups, {items, 1, 1}, arguments,
+                                                    nullptr, nullptr, 0, nullptr));
+  MUST(zeCommandListAppendLaunchKernel(list, add, &groups, nullptr, 0, nullptr));
+  finish(list);
+}
+
+}  // namespace
+
+program_list kernel_programs() {
+  return {
+      {"75", [](machine& m) { launch_twice(m, false); }, [](machine& m) { launch_twice(m, true); }},
+      {"75-with", nullptr, launch_with_arguments},
+  };
+}
+
+}  // namespace rule_programs
