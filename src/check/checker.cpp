@@ -101,7 +101,7 @@ checker::checker(object_namer namer, const check_options& options, blob_reader b
     : namer_(namer ? std::move(namer) : name_by_value),
       options_(options),
       blobs_(std::move(blobs)),
-      found_(options.most_of_a_kind),
+      found_(options.max_of_a_kind),
       sequence_(*this) {}
 
 checker::~checker() = default;

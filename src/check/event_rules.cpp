@@ -205,6 +205,7 @@ class event_rule_set final : public rule_set {
           signals ? "If the signal comes after the reset, the event is signalled again; if it "
                     "comes before, it is lost."
                   : "If it has not started yet, it will wait for a signal that was undone.");
+      made->cause = look_.missing_host_wait(*use.who);
       made->calls = {{use.who->what->call, fmt::format("{} the event", verb(use.role))},
                      {look_.current->number, "resets it"}};
       return;
@@ -225,6 +226,7 @@ class event_rule_set final : public rule_set {
           "#{} resets {} and #{} {} it, and nothing orders the two.",
           number_of((resets ? about_to : *use.who).what->call), look_.name(which),
           number_of((resets ? *use.who : about_to).what->call), verb(resets ? use.role : role));
+      made->cause = look_.missing_order(*use.who, about_to);
       made->calls = {{use.who->what->call, fmt::format("{} the event", verb(use.role))},
                      {about_to.what->call, fmt::format("{} it", verb(role))}};
       return;

@@ -8,7 +8,7 @@ finding* finding_list::add(rule_id rule, uint32_t process, call_number call, con
                            std::optional<severity> level) {
   const severity how_bad = level.value_or(find_rule(rule)->level);
   auto& count = kinds_[{rule, how_bad, process, kind}];
-  if (count.kept >= most_) {
+  if (count.kept >= max_) {
     ++findings_[count.last].more;
     return nullptr;
   }
@@ -31,7 +31,7 @@ std::vector<finding> finding_list::take() {
   return std::move(findings_);
 }
 
-void keep_few_of_a_kind(std::vector<finding>& findings, size_t most) {
+void keep_few_of_a_kind(std::vector<finding>& findings, size_t max) {
   struct kind_count {
     size_t kept = 0;
     size_t last = 0;
@@ -40,7 +40,7 @@ void keep_few_of_a_kind(std::vector<finding>& findings, size_t most) {
   std::vector<finding> few;
   for (auto& each : findings) {
     auto& count = kinds[{each.rule, each.level, each.process, each.kind}];
-    if (count.kept >= most) {
+    if (count.kept >= max) {
       few[count.last].more += 1 + each.more;
       continue;
     }

@@ -32,6 +32,18 @@ struct finding {
   std::vector<std::string> steps;  // a chain of reasons, one line each
   uint64_t more = 0;               // others of the same kind that are not listed one by one
   std::string_view kind;           // tells apart findings of one rule
+  // What is missing: findings of one process with the same cause go away with one correction.
+  // Empty where a finding stands for itself.
+  std::string cause;
+
+  // Filled in by group_findings.
+  struct consequence {
+    rule_id rule;
+    severity level;
+    uint64_t count = 0;
+  };
+  std::vector<call_number> more_calls;    // of the first of those that `more` counts
+  std::vector<consequence> consequences;  // findings of other kinds that have the same cause
 };
 
 // How an object is called: "event_3". `time_ns`: when the handle was used.
@@ -42,9 +54,9 @@ using object_namer = std::function<std::string(uint32_t process, model::object_k
 // are kept one by one; the rest are counted, so that a fault in a loop costs no more than the loop.
 class finding_list {
  public:
-  static constexpr size_t most_of_a_kind = 8;
+  static constexpr size_t max_of_a_kind = 1000;
 
-  explicit finding_list(size_t most = most_of_a_kind) : most_(most) {}
+  explicit finding_list(size_t max = max_of_a_kind) : max_(max) {}
 
   // A place to describe the finding in, or null when it was only counted. `kind` tells apart
   // findings of one rule. The pointer is valid until the next call.
@@ -59,12 +71,13 @@ class finding_list {
     size_t kept = 0;
     size_t last = 0;  // index into findings_
   };
-  size_t most_;
+  size_t max_;
   std::vector<finding> findings_;
   std::map<std::tuple<rule_id, severity, uint32_t, std::string_view>, kind_count> kinds_;
 };
 
 // Leaves so many of each kind, and counts the rest, as a list that keeps no more would have done.
-void keep_few_of_a_kind(std::vector<finding>& findings, size_t most = finding_list::most_of_a_kind);
+inline constexpr size_t max_reported_of_a_kind = 8;
+void keep_few_of_a_kind(std::vector<finding>& findings, size_t max = max_reported_of_a_kind);
 
 }  // namespace zevent::check

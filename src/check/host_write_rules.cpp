@@ -203,6 +203,7 @@ class host_write_rule_set final : public rule_set {
         "was complete by then.",
         number_of(reader.submitted), place, number_of(reader.what->call),
         number_of(reader.what->call));
+    made->cause = look_.missing_host_wait(reader);
     made->calls.push_back({reader.what->call, "reads the memory"});
     if (reader.submitted != reader.what->call)
       made->calls.push_back({reader.submitted, "executes its list"});

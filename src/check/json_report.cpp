@@ -26,6 +26,20 @@ json calls_of(const finding& each, const report_input& input) {
   return calls;
 }
 
+json numbers_of(const std::vector<call_number>& calls) {
+  json numbers = json::array();
+  for (const auto each : calls) numbers.push_back(number_of(each));
+  return numbers;
+}
+
+json consequences_of(const finding& each) {
+  json found = json::array();
+  for (const auto& one : each.consequences)
+    found.push_back(
+        {{"rule", to_text(one.rule)}, {"severity", to_text(one.level)}, {"count", one.count}});
+  return found;
+}
+
 // The text that `zevent show` makes of the trace, as a relative URI.
 std::string artifact_uri(const report_input& input) {
   std::string uri;
@@ -79,7 +93,7 @@ json sarif_result(const finding& each, const report_input& input) {
   std::string message = each.message;
   for (const auto& step : each.steps) message += '\n' + step;
   json result = {{"ruleId", to_text(each.rule)},
-                 {"ruleIndex", static_cast<unsigned>(each.rule)},
+                 {"ruleIndex", find_rule(each.rule) - rules().data()},
                  {"level", sarif_level(each.level)},
                  {"message", {{"text", message}}},
                  {"locations", json::array({sarif_location(each.call, input, "")})}};
@@ -109,6 +123,8 @@ std::string as_json(const report_input& input) {
                         {"steps", each.steps},
                         {"calls", calls_of(each, input)},
                         {"more", each.more},
+                        {"more_calls", numbers_of(each.more_calls)},
+                        {"same_cause", consequences_of(each)},
                         {"advice", broken.advice}});
   }
   return dumped({{"trace", input.trace},

@@ -179,6 +179,7 @@ class list_rule_set final : public rule_set {
     made->message = fmt::format(
         "Nothing shows that {} is complete when it is used here: #{} may still be running.",
         look_.name(list), number_of(still->what->call));
+    made->cause = look_.missing_host_wait(*still);
     made->calls.push_back({still->what->call, "appends a command"});
     if (still->submitted != still->what->call)
       made->calls.push_back({still->submitted, "executes the list"});
@@ -217,6 +218,7 @@ class list_rule_set final : public rule_set {
       if (made == nullptr) return;
       made->message = fmt::format("{} is destroyed, but nothing shows that #{} is complete.",
                                   look_.name(*queue), number_of(each->what->call));
+      made->cause = look_.missing_host_wait(*each);
       made->calls = {{each->submitted, "submits work"}, {call.number, "destroys the queue"}};
       return;
     }
@@ -233,6 +235,7 @@ class list_rule_set final : public rule_set {
     if (made == nullptr) return;
     made->message =
         fmt::format("{} is destroyed before it is known to be signalled.", look_.name(*which));
+    made->cause = look_.missing_host_wait(**pending);
     made->calls = {{which->used, "is to signal the fence"}, {call.number, "destroys it"}};
   }
 

@@ -116,6 +116,7 @@ class memory_rule_set final : public rule_set {
     if (made == nullptr) return;
     made->message = fmt::format("Nothing shows that #{}, which uses {}, is complete.",
                                 number_of(pending.what->call), look_.name(which));
+    made->cause = look_.missing_host_wait(pending);
     made->calls.push_back({pending.what->call, "uses it"});
     if (replaced) {
       made->message += fmt::format(" Its event {} was waited for, but it stood for #{} by then.",

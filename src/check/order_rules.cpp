@@ -256,6 +256,7 @@ class order_rule_set final : public rule_set {
     if (made == nullptr) return;
     made->message = fmt::format("#{} and #{} use the same memory, and nothing orders them: {}.",
                                 number_of(a.what->call), number_of(b.what->call), reason(a, b));
+    made->cause = look_.missing_order(a, b);
     describe(*made, found);
   }
 

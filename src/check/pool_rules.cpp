@@ -128,6 +128,7 @@ class pool_rule_set final : public rule_set {
       made->message =
           fmt::format("{} is destroyed, but nothing shows that #{}, which {} it, is complete.",
                       look_.name(*which), number_of(use.who->what->call), does);
+      made->cause = look_.missing_host_wait(*use.who);
       made->calls.push_back({use.who->what->call, fmt::format("{} the event", does)});
       if (use.who->submitted != use.who->what->call)
         made->calls.push_back({use.who->submitted, "submits it"});

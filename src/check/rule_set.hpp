@@ -25,7 +25,7 @@ struct check_options {
   uint64_t overrun_ns = 1'000'000;   // EV-71: tolerated beyond the timeout
   uint64_t polls = 1000;             // EV-72: the same query more often than this in a row
   bool importer_may_signal = false;  // EV-65: which of the specification's two statements holds
-  size_t most_of_a_kind = finding_list::most_of_a_kind;  // findings that are listed one by one
+  size_t max_of_a_kind = finding_list::max_of_a_kind;  // findings that are kept one by one
 };
 
 // Pools that a process of the run has shared, by the bytes of the handle: EV-62, EV-63.
@@ -76,6 +76,18 @@ class inspection {
   void report(rule_id rule, const char* kind, fmt::format_string<Args...> message, Args&&... args) {
     if (finding* made = add(rule, kind))
       made->message = fmt::format(message, std::forward<Args>(args)...);
+  }
+
+  // Causes of findings: finding::cause.
+  std::string missing_host_wait(const run& pending) const {
+    return fmt::format("the host does not wait for {}", name(*pending.where));
+  }
+  std::string missing_order(const run& earlier, const run& later) const {
+    // Commands of one list that is not in-order: each pair of functions lacks an order of its own.
+    if (earlier.where == later.where)
+      return fmt::format("{}: {} before {}", name(*earlier.where), describe(*earlier.what),
+                         describe(*later.what));
+    return fmt::format("{} before {}", name(*earlier.where), name(*later.where));
   }
 
   std::optional<std::vector<std::byte>> read_blob(const trace::blob_hash& hash) const {

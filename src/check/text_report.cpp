@@ -10,7 +10,6 @@
 namespace zevent::check {
 namespace {
 
-
 colour colour_of(severity level) {
   switch (level) {
     case severity::error:
@@ -88,8 +87,28 @@ class text_writer {
       if (!involved.role.empty())
         out_ += paint(fmt::format("        ↑ {}\n", involved.role), colour::dim, options_.coloured);
     }
-    if (each.more > 0) out_ += fmt::format("  … and {} more of the same kind.\n", each.more);
+    if (each.more > 0) out_ += wrapped(more_text(each), 2, options_.width);
+    if (!each.consequences.empty()) out_ += wrapped(consequences_text(each), 2, options_.width);
     out_ += '\n';
+  }
+
+  // Which of the others it is worth looking at, and how to see them all.
+  static std::string more_text(const finding& each) {
+    std::string text = fmt::format("… and {} more like it", each.more);
+    for (size_t i = 0; i < each.more_calls.size(); ++i)
+      text += fmt::format("{} #{}", i == 0 ? ":" : ",", trace::number_of(each.more_calls[i]));
+    if (!each.more_calls.empty() && each.more > each.more_calls.size()) text += ", …";
+    return text + ".";
+  }
+
+  static std::string consequences_text(const finding& each) {
+    std::string text = "Of the same cause:";
+    for (size_t i = 0; i < each.consequences.size(); ++i) {
+      const auto& one = each.consequences[i];
+      text += fmt::format("{} {} {}", i == 0 ? "" : ",", to_text(one.level), to_text(one.rule));
+      if (one.count > 1) text += fmt::format(" ({} times)", one.count);
+    }
+    return text + ".";
   }
 
   const report_input& input_;
@@ -101,7 +120,15 @@ class text_writer {
 
 std::string summary(const report_input& input) {
   std::array<uint64_t, 4> counts{};
-  for (const auto& each : input.findings) counts[static_cast<size_t>(each.level)] += 1 + each.more;
+  uint64_t listed = 0, all = 0;
+  for (const auto& each : input.findings) {
+    // Those of one cause are one finding; of one kind that are merely too many, each counts.
+    const bool is_group = !each.more_calls.empty() || !each.consequences.empty();
+    counts[static_cast<size_t>(each.level)] += is_group ? 1 : 1 + each.more;
+    listed += is_group ? 1 : 1 + each.more;
+    all += 1 + each.more;
+    for (const auto& other : each.consequences) all += other.count;
+  }
   constexpr std::array<std::pair<const char*, const char*>, 4> words = {
       {{"error", "errors"},
        {"hazard", "hazards"},
@@ -114,6 +141,7 @@ std::string summary(const report_input& input) {
     text += fmt::format("{} {}", counts[i], counts[i] == 1 ? words[i].first : words[i].second);
   }
   if (text.empty()) text = "nothing found";
+  if (all > listed) text += fmt::format(" ({} in all, see --all)", all);
   return fmt::format("{}: {} in {} calls", input.trace, text, input.calls);
 }
 

@@ -16,6 +16,7 @@
 #include "base/temporary_folder.hpp"
 #include "base/terminal.hpp"
 #include "check/finding_report.hpp"
+#include "check/grouping.hpp"
 #include "check/selection.hpp"
 #include "check/trace_check.hpp"
 #include "command.hpp"
@@ -33,9 +34,9 @@ namespace fs = std::filesystem;
 constexpr int exit_findings = 1;
 constexpr int exit_not_checked = 2;
 
-// With findings that are known and not to be shown, so many of a kind are looked at: others may
-// come after them.
-constexpr size_t most_with_suppressions = 100'000;
+// With --all, and with findings that are known and not to be shown, so many of a kind are looked
+// at: others may come after them.
+constexpr size_t max_of_a_kind_with_suppressions = 100'000;
 
 struct check_line {
   check::check_options limits;
@@ -50,6 +51,7 @@ struct check_line {
   bool sarif = false;
   bool list_rules = false;
   bool rules_markdown = false;
+  bool all = false;
 };
 
 result<std::set<check::rule_id>> rules_named(const std::vector<std::string>& names) {
@@ -79,6 +81,7 @@ result<check::selection> selection_of(check_line& line) {
   wanted.only = std::move(*only);
   wanted.ignored = std::move(*ignored);
   wanted.least = *check::parse_severity(line.least);
+  if (line.all) line.limits.max_of_a_kind = max_of_a_kind_with_suppressions;
   for (const auto& [text, option, into] :
        {std::tuple{line.blocking, "--blocking", &line.limits.blocking_ns},
         std::tuple{line.overrun, "--overrun", &line.limits.overrun_ns}}) {
@@ -92,7 +95,7 @@ result<check::selection> selection_of(check_line& line) {
     auto parsed = check::parse_suppressions(text.str(), line.suppressions);
     if (!parsed) return tl::unexpected(parsed.error());
     wanted.suppressions = std::move(*parsed);
-    line.limits.most_of_a_kind = most_with_suppressions;
+    line.limits.max_of_a_kind = max_of_a_kind_with_suppressions;
   }
   return wanted;
 }
@@ -197,7 +200,10 @@ int check_opened(const check_line& line, const check::selection& wanted,
 
   const call_printer printer(opened->trace, checked.findings);
   const auto suppressed = leave_out(checked.findings, wanted, printer);
-  check::keep_few_of_a_kind(checked.findings);
+  if (!line.all) {
+    check::group_findings(checked.findings);
+    check::keep_few_of_a_kind(checked.findings);
+  }
   if (suppressed > 0) {
     checked.notes.push_back(fmt::format("{} known finding{} left out ({})", suppressed,
                                         suppressed == 1 ? " is" : "s are", line.suppressions));
@@ -356,6 +362,7 @@ action declare_check(CLI::App& line) {
                   "what is shown: error, hazard, performance or note, and what is worse")
       ->check(CLI::IsMember({"error", "hazard", "performance", "note"}))
       ->capture_default_str();
+  line.add_flag("--all", options->all, "each finding by itself, also those that have one cause");
   line.add_option("--suppressions", options->suppressions,
                   "a file with one rule a line, and perhaps a function or object")
       ->type_name("FILE");

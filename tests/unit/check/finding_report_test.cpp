@@ -45,7 +45,7 @@ TEST_F(finding_report_test, text_has_the_calls_the_reason_and_the_advice) {
   const auto text = as_text(input, {});
   for (const auto* part :
        {"error EV-25 Two commands touch", "12 T1 zeSomething()", "↑ writes memory_1",
-        "and 3 more of the same kind", "What to do: Append a barrier", "→ first",
+        "and 3 more like it", "What to do: Append a barrier", "→ first",
         "note: 2 blocks of calls are damaged",
         "t.zev: 4 errors, 1 performance finding in 30 calls"})
     EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in\n" << text;
