@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "check/rule_sets.hpp"
 
@@ -34,6 +35,8 @@ class process_checker final : public model::listener {
 
   void begin(const call_view& call, std::span<const trace::memory_note> notes) {
     look_.current = &call;
+    look_.several_threads |= call.thread != first_thread_.value_or(call.thread);
+    first_thread_ = first_thread_.value_or(call.thread);
     for (const auto& note : notes) {
       for (const auto& each : sets_) each->noted(note);
     }
@@ -86,6 +89,7 @@ class process_checker final : public model::listener {
     std::vector<rule_set*> in_begin, in_began, in_end;
   };
   std::array<listeners, model::function_count> interested_;  // by function
+  std::optional<uint32_t> first_thread_;
   const std::set<uint32_t>& callback_threads_;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "check/rule_sets.hpp"
+#include "check/wait_chain.hpp"
 
 namespace zevent::check {
 namespace {
@@ -11,9 +12,7 @@ namespace {
 using enum argument;
 using model::command_list;
 using model::event;
-using model::event_role;
 using model::event_wait;
-using model::no_call;
 using model::stream;
 
 // What was held up for good when the recording ended, and why.
@@ -43,14 +42,6 @@ class deadlock_rule_set final : public rule_set {
     function which;
     uint64_t handle;
     uint64_t timeout;
-  };
-
-  // The end of a chain of reasons.
-  struct outcome {
-    rule_id rule = ev(12);
-    std::vector<std::string> steps;
-    std::vector<finding::involved> calls;
-    std::set<const run*> held_up;
   };
 
   static uint64_t argument_of(const call_view& call) {
@@ -100,115 +91,11 @@ class deadlock_rule_set final : public rule_set {
     }
   }
 
-  // What a command that has not started still waits for; null when it is nothing any more.
-  static const event_wait* missing(const run& r) {
-    for (size_t i = 0; i < r.what->waits.size(); ++i) {
-      const auto& wait = r.what->waits[i];
-      if (wait.which->counter_based) {
-        if (!wait.bound) continue;
-        const bool pending = i < r.bound.size() && r.bound[i] && !r.bound[i]->started;
-        if (pending || wait.bound->executions == 0) return &wait;
-      } else if (wait.which->alive() && !wait.which->foreign && !wait.which->signalled()) {
-        return &wait;
-      }
-    }
-    return nullptr;
-  }
-
-  // A command that would signal the event and has not started.
-  static const run* pending_signal(const event_wait& wait, const run* waiter) {
-    if (wait.which->counter_based) {
-      if (waiter != nullptr) {
-        for (size_t i = 0; i < waiter->what->waits.size() && i < waiter->bound.size(); ++i) {
-          if (&waiter->what->waits[i] == &wait) return waiter->bound[i].get();
-        }
-      }
-      return wait.bound ? wait.bound->last_run : nullptr;
-    }
-    for (const auto& use : wait.which->uses) {
-      if (use.role == event_role::signals && !use.who->started) return use.who.get();
-    }
-    return nullptr;
-  }
-
-  // A command that signals the event and was never handed to the device.
-  const model::command* never_executed(const event_wait& wait) const {
-    if (wait.bound) return wait.bound.get();
-    const model::command* found = nullptr;
-    look_.state.lists.for_each_alive([&](const command_list& list) {
-      for (const auto& each : list.commands) {
-        if (each->signal == wait.which && each->executions == 0) found = each.get();
-      }
-    });
-    return found;
-  }
-
-  // Follows from what is missing to who would bring it and what holds that one up.
-  outcome follow(const event_wait& first, const run* waiter) {
-    outcome out;
-    const event_wait* wait = &first;
-    const run* blocked = waiter;
-    while (true) {
-      if (blocked != nullptr && !out.held_up.insert(blocked).second) {
-        out.rule = ev(13);
-        out.steps.push_back(fmt::format("#{} is where this began: the circle is closed.",
-                                        number_of(blocked->what->call)));
-        return out;
-      }
-      const event& which = *wait->which;
-      if (blocked != nullptr) {
-        out.steps.push_back(fmt::format("#{} on {} waits for {}.", number_of(blocked->what->call),
-                                        look_.name(*blocked->where), look_.name(which)));
-        out.calls.push_back({blocked->what->call, fmt::format("waits for {}", look_.name(which))});
-      }
-      const run* signal = pending_signal(*wait, blocked);
-      if (signal == nullptr || signal->started) {
-        explain_absence(*wait, out);
-        return out;
-      }
-      if (signal == blocked) {
-        out.rule = ev(21);
-        out.steps.push_back("The same command is the one that signals it.");
-        return out;
-      }
-      const run& front = *signal->where->runs[signal->where->started];
-      out.calls.push_back({signal->what->call, fmt::format("is to signal {}", look_.name(which))});
-      if (&front == signal) {
-        out.steps.push_back(
-            fmt::format("#{} is to signal {}.", number_of(signal->what->call), look_.name(which)));
-      } else {
-        out.steps.push_back(fmt::format("#{} is to signal {}, but {} does not get past #{}.",
-                                        number_of(signal->what->call), look_.name(which),
-                                        look_.name(*signal->where), number_of(front.what->call)));
-      }
-      blocked = &front;
-      wait = missing(front);
-      if (wait == nullptr) return out;
-    }
-  }
-
-  void explain_absence(const event_wait& wait, outcome& out) const {
-    const event& which = *wait.which;
-    const std::string name = look_.name(which);
-    if (const auto* idle = never_executed(wait); idle != nullptr && idle->executions == 0) {
-      out.steps.push_back(
-          fmt::format("#{} would signal {}, but {} was never executed after it was appended.",
-                      number_of(idle->call), name, look_.name(*idle->list)));
-      out.calls.push_back({idle->call, fmt::format("would signal {}", name)});
-    } else if (which.last_reset != no_call) {
-      out.steps.push_back(fmt::format("{} was reset by #{}, and nothing signals it after that.",
-                                      name, number_of(which.last_reset)));
-      out.calls.push_back({which.last_reset, fmt::format("resets {}", name)});
-    } else {
-      out.steps.push_back(fmt::format("No command and no call of the host ever signals {}.", name));
-    }
-  }
-
   void explain_stream(const stream& held) {
     const run& front = *held.runs[held.started];
-    const event_wait* wait = missing(front);
+    const event_wait* wait = missing_wait(front);
     if (wait == nullptr || explained_.contains(&front)) return;
-    outcome out = follow(*wait, &front);
+    wait_chain out = follow_waits(look_, *wait, &front);
     explained_.insert(out.held_up.begin(), out.held_up.end());
     if (out.rule == ev(13) && !out.held_up.contains(&front)) return;
     const bool may_come = out.rule == ev(12) && had_more_before_it();
@@ -256,7 +143,7 @@ class deadlock_rule_set final : public rule_set {
     } else if (which->signalled()) {
       return;
     }
-    outcome out = follow(wait, nullptr);
+    wait_chain out = follow_waits(look_, wait, nullptr);
     finding* made = look_.add_at(call.call, out.rule == ev(21) ? ev(12) : out.rule, "host");
     if (made == nullptr) return;
     made->message = fmt::format("The host waits for {} and never gets on.", look_.name(*which));
@@ -270,11 +157,11 @@ class deadlock_rule_set final : public rule_set {
     for (const auto& each : look_.state.streams()) {
       if (!each->blocked() || !look_.state.same_device(each->device, call.handle)) continue;
       const run& front = *each->runs[each->started];
-      const event_wait* wait = missing(front);
+      const event_wait* wait = missing_wait(front);
       if (wait == nullptr) continue;
       finding* made = look_.add_at(call.call, ev(19), "device");
       if (made == nullptr) return;
-      outcome out = follow(*wait, &front);
+      wait_chain out = follow_waits(look_, *wait, &front);
       made->message = "The device never becomes idle.";
       made->steps = std::move(out.steps);
       made->calls = std::move(out.calls);
@@ -288,11 +175,11 @@ class deadlock_rule_set final : public rule_set {
     const command_list* list = look_.state.lists.find_alive(call.handle);
     if (list == nullptr || !list->own || !list->own->blocked()) return;
     const run& front = *list->own->runs[list->own->started];
-    const event_wait* wait = missing(front);
+    const event_wait* wait = missing_wait(front);
     if (wait == nullptr) return;
     finding* made = look_.add_at(call.call, ev(14), "append", severity::error);
     if (made == nullptr) return;
-    outcome out = follow(*wait, &front);
+    wait_chain out = follow_waits(look_, *wait, &front);
     made->message = fmt::format(
         "The append to {}{} does not return before {} is signalled, and this thread can do nothing "
         "else meanwhile.",

@@ -1,7 +1,6 @@
 #include <level_zero/ze_api.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "check/rule_sets.hpp"
 
@@ -34,7 +33,6 @@ class event_rule_set final : public rule_set {
       case zeEventQueryStatus:
       case zeEventHostReset:
       case zeEventHostSignal:
-      case zeEventDestroy:
         return true;
       default:
         return is_append(which);
@@ -55,10 +53,7 @@ class event_rule_set final : public rule_set {
       case zeEventQueryStatus:
         return see_visibility(*which);
       case zeEventHostReset:
-        see_host_reset(*which);
-        return see_unfinished_wait(*which);
-      case zeEventDestroy:
-        return see_unfinished_wait(*which);
+        return see_host_reset(*which);
       default:
         return;
     }
@@ -67,7 +62,6 @@ class event_rule_set final : public rule_set {
   void ends(const call_view& call) override {
     const event* which = look_.state.events.find_alive(call[hEvent]);
     if (which == nullptr) return;
-    note_wait_of_no_time(call);
     if (call.succeeded() && !which->counter_based) see_stale_signal(*which);
   }
 
@@ -78,12 +72,6 @@ class event_rule_set final : public rule_set {
     for (const auto& wait : what.waits) {
       see_reset_races(*wait.which, about_to, event_role::waits);
       if (!wait.which->counter_based) see_stale_signal(*wait.which, about_to);
-    }
-  }
-
-  void finish() override {
-    for (const auto& [handle, asked] : asked_once_) {
-      if (const event* which = look_.state.events.find_alive(handle)) see_unfinished_wait(*which);
     }
   }
 
@@ -152,43 +140,6 @@ class event_rule_set final : public rule_set {
     } else {
       look_.report(ev(17), "flag", "{} was created without HOST_VISIBLE.", look_.name(which));
     }
-  }
-
-  // EV-18: of each event, the one wait with timeout 0 that was not repeated.
-  void note_wait_of_no_time(const call_view& call) {
-    const bool asked = call.which == function::zeEventHostSynchronize && call[timeout] == 0 &&
-                       call.result == ZE_RESULT_NOT_READY;
-    auto known = asked_once_.find(call[hEvent]);
-    if (!asked) {
-      if (known != asked_once_.end()) asked_once_.erase(known);
-      return;
-    }
-    if (known == asked_once_.end())
-      asked_once_[call[hEvent]] = call.number;
-    else
-      known->second = no_call;  // it does look at the result
-  }
-
-  void see_unfinished_wait(const event& which) {
-    const auto known = asked_once_.find(which.handle);
-    if (known == asked_once_.end()) return;
-    const call_number asked = known->second;
-    if (look_.current != nullptr && look_.current->which != function::other)
-      asked_once_.erase(known);
-    if (asked == no_call) return;
-    const auto pending =
-        std::find_if(which.uses.begin(), which.uses.end(), [](const model::event_use& use) {
-          return use.role == event_role::signals && !complete(*use.who);
-        });
-    if (pending == which.uses.end()) return;
-    finding* made = look_.add_at(asked, ev(18), "not repeated");
-    if (made == nullptr) return;
-    made->message = fmt::format(
-        "The wait for {} has a timeout of 0 and found it not ready; the program went on as if it "
-        "had waited.",
-        look_.name(which));
-    made->calls = {{pending->who->what->call, "signals the event"},
-                   {asked, "asks once and does not wait"}};
   }
 
   // EV-11, by the host.
@@ -293,8 +244,6 @@ class event_rule_set final : public rule_set {
       made->calls.push_back({newer.submitted, "executes the list with the signal again"});
     made->calls.push_back({waits, "waits for nothing"});
   }
-
-  std::unordered_map<uint64_t, call_number> asked_once_;  // by event; no_call: more than once
 };
 
 }  // namespace

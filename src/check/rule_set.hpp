@@ -61,6 +61,7 @@ class inspection {
   bool cut_off = false;                // at the end: the process was killed, not done
   bool crashed = false;                // at the end: a fault or an abort ended it
   bool unsettled = false;              // a rule set wants to hear of ends: rule_set::settles
+  bool several_threads = false;        // have made calls so far
   bool keeps_addresses = false;        // the driver never gives addresses back to the system
 
   finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {

@@ -8,8 +8,10 @@
 namespace zevent::check {
 
 std::unique_ptr<rule_set> pool_rules(inspection& of);        // EV-1 to EV-9
-std::unique_ptr<rule_set> event_rules(inspection& of);       // EV-10, 11, 15 to 18, 20, 21
+std::unique_ptr<rule_set> event_rules(inspection& of);       // EV-10, 11, 15 to 17, 20, 21
 std::unique_ptr<rule_set> deadlock_rules(inspection& of);    // EV-12 to 14, 19, 21
+std::unique_ptr<rule_set> timed_out_rules(inspection& of);   // EV-12, 13
+std::unique_ptr<rule_set> poll_rules(inspection& of);        // EV-18
 std::unique_ptr<rule_set> order_rules(inspection& of);       // EV-0, 22, 23, 25 to 27, 50, 51, 56
 std::unique_ptr<rule_set> timestamp_rules(inspection& of);   // EV-28 to 33
 std::unique_ptr<rule_set> list_rules(inspection& of);        // EV-34 to 39, 43

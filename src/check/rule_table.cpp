@@ -74,12 +74,14 @@ constexpr std::array table = {
     rule{ev(12), error, "A wait that nothing ends",
          "An event is waited for that no command and no host call signals: no signal was ever "
          "appended, the list with the signal was never executed, or the event was reset after the "
-         "signal.",
+         "signal. A wait of the host with a timeout that ends by it because nothing had been "
+         "submitted by then that signals the event is a hazard, even if the signal comes later.",
          "Programming guide: Events",
          "Submit the command that signals the event, and reset it only before that."},
     rule{ev(13), error, "Commands wait for each other",
          "Commands that wait in a circle never start. In-order lists and queues add to the circle: "
-         "a command that waits holds up all commands behind it.",
+         "a command that waits holds up all commands behind it. A circle that the host breaks by a "
+         "signal, after a wait of the same thread has timed out, is a hazard.",
          "Programming guide: Events",
          "Break the circle: submit the signalling command before the one that waits, or put them "
          "on different queues."},
@@ -106,7 +108,8 @@ constexpr std::array table = {
     rule{ev(18), hazard,
          "A wait with timeout 0 that found the event not ready and was not repeated",
          "zeEventHostSynchronize with timeout 0 waits for nothing: it asks, as zeEventQueryStatus "
-         "does.",
+         "does. After NOT_READY the work may still be running: its memory is not freed or used by "
+         "other commands, and the event is not reset or destroyed, before the program has waited.",
          "zeEventHostSynchronize",
          "Wait with UINT64_MAX, or look at the result and ask again on NOT_READY."},
     rule{ev(19), error,
@@ -160,7 +163,8 @@ constexpr std::array table = {
          "Create the pool with a timestamp flag."},
     rule{ev(29), hazard, "Timestamps are asked for before the event is signalled",
          "The host gets NOT_READY and its memory is left as it was; on the device the values are "
-         "undefined.",
+         "undefined. An answer that is not asked for again is lost when the event is signalled "
+         "again, reset or destroyed.",
          "zeEventQueryKernelTimestamp, zeCommandListAppendQueryKernelTimestamps",
          "Wait for the event first; let the device's query wait for it."},
     rule{ev(30), hazard, "The duration of an event that no command signalled",

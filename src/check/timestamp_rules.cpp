@@ -27,6 +27,7 @@ class timestamp_rule_set final : public rule_set {
       case zeCommandListAppendQueryKernelTimestamps:
       case zeCommandListAppendWriteGlobalTimestamp:
       case zeEventDestroy:
+      case zeEventPoolDestroy:
       case zeEventHostReset:
         return true;
       default:
@@ -35,7 +36,9 @@ class timestamp_rule_set final : public rule_set {
   }
 
   bool wants_end(function which) const override {
-    return which == function::zeEventQueryKernelTimestamp;
+    return which == function::zeEventQueryKernelTimestamp ||
+           which == function::zeEventQueryKernelTimestampsExt ||
+           which == function::zeEventQueryTimestampsExp;
   }
 
   void begins(const call_view& call) override {
@@ -60,6 +63,12 @@ class timestamp_rule_set final : public rule_set {
                        call[dstptr]);
         }
         return;
+      case zeEventPoolDestroy:
+        if (unanswered_.empty()) return;
+        if (const auto* pool = look_.state.pools.find_alive(call[hEventPool])) {
+          for (const auto& [slot, each] : pool->slots) see_unanswered(*each);
+        }
+        return;
       default:
         if (which != nullptr) see_unanswered(*which);
         return;
@@ -73,13 +82,18 @@ class timestamp_rule_set final : public rule_set {
       unanswered_[which->handle] = {call.number, signal_pending(*which)};
       return;
     }
+    const bool is_plain = call.which == function::zeEventQueryKernelTimestamp;
+    // Of the others, the first call may be for their number only.
+    if (!is_plain && call[count_given] == 0) return;
     unanswered_.erase(which->handle);
-    if (!call.succeeded()) return;
+    if (!call.succeeded() || !is_plain) return;
     see_meaning(*which, call.number);
     see_wrap(call, *which);
   }
 
   void starting(const run& about_to) override {
+    if (!unanswered_.empty() && about_to.what->signal)
+      see_new_signal(*about_to.what->signal, about_to);
     for (const auto& each : about_to.what->timestamps_of) {
       see_meaning(*each, about_to.what->call);
       see_signalled_before(*each, about_to);
@@ -87,6 +101,8 @@ class timestamp_rule_set final : public rule_set {
   }
 
   void finish() override {
+    // Whoever ended the program may have kept it from asking again.
+    if (look_.cut_off || look_.crashed) return;
     for (const auto& [handle, asked] : unanswered_) {
       if (const event* which = look_.state.events.find_alive(handle))
         report_unanswered(*which, asked);
@@ -163,7 +179,18 @@ class timestamp_rule_set final : public rule_set {
     unanswered_.erase(known);
   }
 
-  void report_unanswered(const event& which, const unanswered_query& asked) {
+  // The timestamps that were asked for are gone: those of another command take their place.
+  void see_new_signal(const event& which, const run& signals) {
+    const auto known = unanswered_.find(which.handle);
+    if (known == unanswered_.end() || !known->second.signal_pending) return;
+    if (signals.submitted <= known->second.call) return;
+    report_unanswered(which, known->second,
+                      finding::involved{signals.what->call, "signals the event again"});
+    unanswered_.erase(known);
+  }
+
+  void report_unanswered(const event& which, const unanswered_query& asked,
+                         std::optional<finding::involved> loses = std::nullopt) {
     // With nothing under way that could have answered, the program may just have wanted to know.
     finding* made =
         look_.add_at(asked.call, ev(29), "host",
@@ -174,6 +201,7 @@ class timestamp_rule_set final : public rule_set {
         "repeated.",
         look_.name(which));
     made->calls = {{asked.call, "asks too early"}};
+    if (loses) made->calls.push_back(std::move(*loses));
   }
 
   // EV-29, on the device.

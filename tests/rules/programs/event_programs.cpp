@@ -123,6 +123,39 @@ void ask_once(machine& m, bool again) {
   finish(list);
 }
 
+// The same, and what comes next frees the copy's memory, or reads what it writes.
+enum class next_use { free, copy };
+void ask_once_and_use(machine& m, next_use use, bool again) {
+  const auto list = new_immediate(m), other = new_immediate(m);
+  const auto pool = new_pool(m);
+  const auto gate = new_event(pool, 0), event = new_event(pool, 1);
+  char* memory = new_memory(m);
+  copy(list, memory, new_memory(m), page, event, {gate});
+  maybe(zeEventHostSynchronize(event, 0));
+  MUST(zeEventHostSignal(gate));
+  if (again) wait(event);
+  if (use == next_use::copy)
+    copy(other, new_memory(m), memory);
+  else
+    MUST(zeMemFree(m.context, memory));
+  finish(list);
+  finish(other);
+}
+
+// Asks once, but the list is waited for before the memory is freed.
+void ask_once_and_wait_for_list(machine& m) {
+  const auto list = new_immediate(m);
+  const auto pool = new_pool(m);
+  const auto gate = new_event(pool, 0), event = new_event(pool, 1);
+  char* memory = new_memory(m);
+  copy(list, memory, new_memory(m), page, event, {gate});
+  maybe(zeEventHostSynchronize(event, 0));
+  MUST(zeEventHostSignal(gate));
+  finish(list);
+  MUST(zeMemFree(m.context, memory));
+  MUST(zeEventDestroy(event));
+}
+
 }  // namespace
 
 program_list event_programs() {
@@ -153,6 +186,11 @@ program_list event_programs() {
       {"17", [](machine& m) { query_event(m, 0); },
        [](machine& m) { query_event(m, ZE_EVENT_POOL_FLAG_HOST_VISIBLE); }},
       {"18", [](machine& m) { ask_once(m, false); }, [](machine& m) { ask_once(m, true); }},
+      {"18-free", [](machine& m) { ask_once_and_use(m, next_use::free, false); },
+       [](machine& m) { ask_once_and_use(m, next_use::free, true); }},
+      {"18-use", [](machine& m) { ask_once_and_use(m, next_use::copy, false); },
+       [](machine& m) { ask_once_and_use(m, next_use::copy, true); }},
+      {"18-list", nullptr, ask_once_and_wait_for_list},
       {"20",
        [](machine& m) {
          ze_event_handle_t event = new_event(new_pool(m));

@@ -22,6 +22,8 @@ TIME_DEPENDENT = ["EV-70", "EV-71"]
 ALSO = {
     "14": ["EV-12"],  # what the append waits for never comes either
     "18": ["EV-11"],  # the event is reset although it may be signalled later
+    "18-free": ["EV-44"],
+    "18-use": ["EV-25"],
     "19": ["EV-12"],
     "36-execute": ["EV-25"],  # the two executions of the list write the same memory
     "44-context": ["EV-36", "EV-7"],

@@ -48,6 +48,43 @@ void ask_before_signal(machine& m, bool again) {
   MUST(zeEventHostReset(event));
 }
 
+// The same with the function that gives the timestamps of all parts of a device.
+void ask_all_before_signal(machine& m, bool again) {
+  const auto list = new_immediate(m);
+  const auto gate = new_event(new_pool(m));
+  const auto event = new_event(new_pool(m, 1, mapped));
+  copy(list, new_memory(m), new_memory(m), page, event, {gate});
+  uint32_t count = 0;
+  maybe(zeEventQueryKernelTimestampsExt(event, m.device, &count, nullptr));
+  ze_kernel_timestamp_result_t kernel[4] = {};
+  ze_synchronized_timestamp_result_ext_t synchronised[4] = {};
+  ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+      ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES, nullptr, kernel,
+      synchronised};
+  count = 1;
+  maybe(zeEventQueryKernelTimestampsExt(event, m.device, &count, &results));
+  MUST(zeEventHostSignal(gate));
+  finish(list);
+  if (again) MUST(zeEventQueryKernelTimestampsExt(event, m.device, &count, &results));
+  MUST(zeEventDestroy(event));
+}
+
+// The event is signalled by the next copy before its timestamps were asked for again.
+void ask_before_next_signal(machine& m, bool again) {
+  const auto list = new_immediate(m);
+  const auto gate = new_event(new_pool(m));
+  const auto event = new_event(new_pool(m, 1, timed));
+  copy(list, new_memory(m), new_memory(m), page, event, {gate});
+  ze_kernel_timestamp_result_t times = {};
+  maybe(zeEventQueryKernelTimestamp(event, &times));
+  MUST(zeEventHostSignal(gate));
+  finish(list);
+  if (again) MUST(zeEventQueryKernelTimestamp(event, &times));
+  copy(list, new_memory(m), new_memory(m), page, event);
+  finish(list);
+  MUST(zeEventQueryKernelTimestamp(event, &times));
+}
+
 // Whether a reset event has timestamps is a question; nothing is under way that would give it any.
 void ask_after_reset(machine& m) {
   const auto list = new_immediate(m);
@@ -124,6 +161,10 @@ program_list timestamp_programs() {
        [](machine& m) { time_synchronised(m, mapped, true); }},
       {"29-host", [](machine& m) { ask_before_signal(m, false); },
        [](machine& m) { ask_before_signal(m, true); }},
+      {"29-all", [](machine& m) { ask_all_before_signal(m, false); },
+       [](machine& m) { ask_all_before_signal(m, true); }},
+      {"29-next", [](machine& m) { ask_before_next_signal(m, false); },
+       [](machine& m) { ask_before_next_signal(m, true); }},
       {"29-reset", nullptr, ask_after_reset},
       {"29-device", [](machine& m) { ask_on_device(m, false); },
        [](machine& m) { ask_on_device(m, true); }},
