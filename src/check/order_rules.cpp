@@ -57,11 +57,6 @@ class order_rule_set final : public rule_set {
   bool wants_end(function which) const override { return is_host_wait(which); }
 
   void begins(const call_view& call) override {
-    if (!unseen_by_host_.empty() &&
-        (call.which == function::zeMemFree || call.which == function::zeMemFreeExt)) {
-      if (const auto* freed = look_.state.find_memory_by_start(call[ptr]))
-        report_unseen_by_host(freed);
-    }
     if (suspects_.empty()) return;
     const auto known = suspects_.find(call.thread);
     if (known == suspects_.end() || is_host_wait(call.which) || is_about_events(call.which)) return;
@@ -74,11 +69,9 @@ class order_rule_set final : public rule_set {
     if (!call.succeeded()) return;
     const bool asks_event = call.which == function::zeEventHostSynchronize ||
                             call.which == function::zeEventQueryStatus;
-    if (!asks_event) return unseen_by_host_.clear();  // they make everything visible
+    if (!asks_event) return;
     const event* which = look_.state.events.find_alive(call[hEvent]);
-    if (which == nullptr) return;
-    see_scope_for_host(*which);
-    if (which->counter_based) return;
+    if (which == nullptr || which->counter_based) return;
     if (which->signals.size() > 1) return see_several_signals(*which);
     if (which->signals.size() == 1) see_chunks(*which, *which->signals.front());
   }
@@ -106,8 +99,6 @@ class order_rule_set final : public rule_set {
   void finish() override {
     for (const auto& [thread, held] : suspects_) report_if_open(held);
     suspects_.clear();
-    // Whoever ended the program may have kept it from the wait that was to come.
-    if (!look_.cut_off && !look_.crashed) report_unseen_by_host(nullptr);
   }
 
   void conflicts(const conflict& found) override {
@@ -459,83 +450,6 @@ class order_rule_set final : public rule_set {
     made->calls.push_back({held.waited, "waits for it"});
   }
 
-  // EV-22: the host has waited for a command that wrote what the host can read, by an event that
-  // makes nothing visible to it. A wait that does may follow: it is reported when the memory is
-  // freed, or the program ends, without one.
-  struct unseen_write {
-    uint64_t event = 0;
-    uint64_t memory = 0;  // start of the allocation; 0: memory of the host
-    call_number writes = no_call;
-    call_number signals = no_call;
-    call_number waited = no_call;
-  };
-  static constexpr size_t max_unseen = 64;
-  static constexpr size_t max_looked_back = 64;  // commands
-
-  static bool reaches_host(const event& which) {
-    return ((which.signal_scope | which.wait_scope) & ZE_EVENT_SCOPE_FLAG_HOST) != 0;
-  }
-
-  void see_scope_for_host(const event& which) {
-    if (reaches_host(which)) return unseen_by_host_.clear();
-    if (which.foreign) return;
-    const run* last = which.counter_based
-                          ? (which.last_signal ? which.last_signal->last_run : nullptr)
-                          : (which.signals.size() == 1 ? which.signals.front().get() : nullptr);
-    if (last == nullptr || complete(*last)) return;
-    hold_if_unseen(which, *last, *last);
-    // Everything before it that it is ordered after, back to the last signal that the host sees.
-    const auto& runs = last->where->runs;
-    if (runs.empty() || runs.front()->at > last->at) return;
-    const size_t place = static_cast<size_t>(last->at - runs.front()->at);
-    for (size_t i = place; i-- > 0 && place - i <= max_looked_back;) {
-      const run& before = *runs[i];
-      if (!before.started || complete(before) || !ordered(before, *last)) continue;
-      if (before.what->signal && reaches_host(*before.what->signal)) return;
-      hold_if_unseen(which, before, *last);
-    }
-  }
-
-  void hold_if_unseen(const event& which, const run& writer, const run& signals) {
-    for (const auto& each : writer.what->accesses) {
-      if (!each.writes || !each.certain) continue;
-      const auto* memory = look_.state.find_memory(each.region.first);
-      if (memory != nullptr && memory->where == model::memory_kind::device) continue;
-      if (unseen_by_host_.size() < max_unseen)
-        unseen_by_host_.push_back({which.handle, memory != nullptr ? memory->handle : 0,
-                                   writer.what->call, signals.what->call, look_.current->number});
-      return;
-    }
-  }
-
-  // Those of one allocation, or all.
-  void report_unseen_by_host(const model::allocation* only) {
-    if (look_.current == nullptr) return;
-    std::erase_if(unseen_by_host_, [&](const unseen_write& each) {
-      if (only != nullptr && each.memory != only->handle) return false;
-      report_unseen_by_host(each);
-      return true;
-    });
-  }
-
-  void report_unseen_by_host(const unseen_write& found) {
-    finding* made = look_.add_at(found.waited, ev(22), "host");
-    if (made == nullptr) return;
-    const std::string name = look_.name(model::object_kind::event, found.event);
-    made->message = fmt::format(
-        "#{} writes to {}, which the host can read, but {}, by which the host waited for it, was "
-        "created without scope HOST.",
-        number_of(found.writes),
-        found.memory != 0 ? look_.name(model::object_kind::memory, found.memory)
-                          : std::string("memory of the host"),
-        name);
-    made->calls = {
-        {found.writes, found.writes == found.signals ? "writes and signals the event" : "writes"}};
-    if (found.writes != found.signals) made->calls.push_back({found.signals, "signals the event"});
-    made->calls.push_back({found.waited, "waits for it on the host"});
-  }
-
-  std::vector<unseen_write> unseen_by_host_;
   std::unordered_map<uint32_t, suspicion> suspects_;  // by thread
 };
 

@@ -13,6 +13,7 @@ std::unique_ptr<rule_set> deadlock_rules(inspection& of);    // EV-12 to 14, 19,
 std::unique_ptr<rule_set> timed_out_rules(inspection& of);   // EV-12, 13
 std::unique_ptr<rule_set> poll_rules(inspection& of);        // EV-18
 std::unique_ptr<rule_set> order_rules(inspection& of);       // EV-0, 22, 23, 25 to 27, 50, 51, 56
+std::unique_ptr<rule_set> scope_rules(inspection& of);       // EV-22, on the host
 std::unique_ptr<rule_set> timestamp_rules(inspection& of);   // EV-28 to 33
 std::unique_ptr<rule_set> list_rules(inspection& of);        // EV-34 to 39, 43
 std::unique_ptr<rule_set> thread_rules(inspection& of);      // EV-5, 8, 40 to 42

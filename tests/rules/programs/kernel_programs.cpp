@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "kernels/vector_add_spv.h"
 #include "rule_program.hpp"
 
@@ -51,10 +53,28 @@ void launch_with_arguments(machine& m) {
   finish(list);
 }
 
+// A kernel writes to memory of the host, which waits for it by an event with that scope.
+void wait_for_kernel(machine& m, ze_event_scope_flags_t scope) {
+  const auto list = new_immediate(m);
+  const auto event = new_event(new_pool(m), 0, scope);
+  const auto add = new_kernel(m);
+  for (const uint32_t each : {0, 1, 2}) {
+    char* memory = new_host_memory(m);
+    std::memset(memory, 1, page);
+    set_argument(add, each, memory);
+  }
+  MUST(zeKernelSetArgumentValue(add, 3, sizeof(items), &items));
+  const ze_group_count_t groups = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchKernel(list, add, &groups, event, 0, nullptr));
+  wait(event);
+}
+
 }  // namespace
 
 program_list kernel_programs() {
   return {
+      {"22-kernel", [](machine& m) { wait_for_kernel(m, ZE_EVENT_SCOPE_FLAG_DEVICE); },
+       [](machine& m) { wait_for_kernel(m, ZE_EVENT_SCOPE_FLAG_HOST); }},
       {"75", [](machine& m) { launch_twice(m, false); }, [](machine& m) { launch_twice(m, true); }},
       {"75-with", nullptr, launch_with_arguments},
   };
