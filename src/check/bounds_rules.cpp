@@ -59,12 +59,6 @@ class bounds_rule_set final : public rule_set {
     return access.writes ? "writes" : "reads";
   }
 
-  // A call that fails does nothing, but it was still wrong to make it.
-  const char* refusal() const {
-    const auto& call = *look_.current;
-    return call.did_return && !call.succeeded() ? " The driver refused the call." : "";
-  }
-
   void see_append(const memory_access& access) {
     const auto& region = access.region;
     if (const allocation* memory = look_.state.find_memory(region.first)) {
@@ -84,10 +78,10 @@ class bounds_rule_set final : public rule_set {
     const auto& region = access.region;
     finding* made = look_.add(ev(73), access.writes ? "writes past the end" : "reads past the end");
     if (made == nullptr) return;
-    made->message = fmt::format(
-        "The command {} {} from byte {} to {}, but it has {}: {} too many.{}", verb(access),
-        look_.name(memory), region.first - memory.handle, region.end() - memory.handle,
-        memory.bytes, region.end() - memory.end(), refusal());
+    made->message =
+        fmt::format("The command {} {} from byte {} to {}, but it has {}: {} too many.",
+                    verb(access), look_.name(memory), region.first - memory.handle,
+                    region.end() - memory.handle, memory.bytes, region.end() - memory.end());
     made->calls = {{memory.created, "allocates the memory"},
                    {look_.current->number, fmt::format("{} past its end", verb(access))}};
   }
@@ -95,9 +89,9 @@ class bounds_rule_set final : public rule_set {
   void report_start(const memory_access& access, const allocation& memory) {
     finding* made = look_.add(ev(73), "before the start");
     if (made == nullptr) return;
-    made->message = fmt::format("The command {} {:#x} to {:#x}, which begins {} bytes before {}.{}",
+    made->message = fmt::format("The command {} {:#x} to {:#x}, which begins {} bytes before {}.",
                                 verb(access), access.region.first, access.region.end(),
-                                memory.handle - access.region.first, look_.name(memory), refusal());
+                                memory.handle - access.region.first, look_.name(memory));
     made->calls = {{memory.created, "allocates the memory"},
                    {look_.current->number, fmt::format("{} before its start", verb(access))}};
   }
@@ -112,10 +106,9 @@ class bounds_rule_set final : public rule_set {
     finding* made = look_.add(ev(73), "freed", certain ? severity::error : severity::note);
     if (made == nullptr) return;
     made->message = fmt::format(
-        "The command {} {}, which #{} freed{}.{}", verb(access), look_.name(freed),
+        "The command {} {}, which #{} freed{}.", verb(access), look_.name(freed),
         number_of(freed.destroyed),
-        certain ? "" : "; unless the system has given its addresses to the program again",
-        refusal());
+        certain ? "" : "; unless the system has given its addresses to the program again");
     describe_use(*made, freed, look_.current->number, verb(access));
   }
 
@@ -149,10 +142,10 @@ class bounds_rule_set final : public rule_set {
     finding* made =
         look_.add(ev(73), "executed", access.certain ? severity::error : severity::hazard);
     if (made == nullptr) return true;
-    made->message = fmt::format(
-        "The list is executed although {}, which #{} {}, was freed by #{}.{}", look_.name(*freed),
-        number_of(appended.call), access.certain ? verb(access) : "passes to a kernel",
-        number_of(freed->destroyed), refusal());
+    made->message = fmt::format("The list is executed although {}, which #{} {}, was freed by #{}.",
+                                look_.name(*freed), number_of(appended.call),
+                                access.certain ? verb(access) : "passes to a kernel",
+                                number_of(freed->destroyed));
     made->calls = {{appended.call, access.certain ? fmt::format("{} the memory", verb(access))
                                                   : "launches a kernel with a pointer to it"},
                    {freed->destroyed, "frees it"},
@@ -181,9 +174,8 @@ class bounds_rule_set final : public rule_set {
   void report_argument(const model::kernel& kernel, size_t index, const allocation& freed) {
     finding* made = look_.add(ev(73), "argument", severity::hazard);
     if (made == nullptr) return;
-    made->message =
-        fmt::format("Argument {} of kernel {} points into {}, which #{} freed.{}", index,
-                    kernel.name, look_.name(freed), number_of(freed.destroyed), refusal());
+    made->message = fmt::format("Argument {} of kernel {} points into {}, which #{} freed.", index,
+                                kernel.name, look_.name(freed), number_of(freed.destroyed));
     describe_use(*made, freed, look_.current->number, "passes");
   }
 
@@ -192,16 +184,16 @@ class bounds_rule_set final : public rule_set {
     if (address == 0) return;
     if (const allocation* memory = look_.state.find_memory(address)) {
       if (memory->handle == address) return;
-      look_.report(ev(73), "inside", "{} is freed by a pointer to its byte {}.{}",
-                   look_.name(*memory), address - memory->handle, refusal());
+      look_.report(ev(73), "inside", "{} is freed by a pointer to its byte {}.",
+                   look_.name(*memory), address - memory->handle);
       return;
     }
     const allocation* freed = look_.state.find_freed_memory(address);
     if (freed == nullptr || freed->handle != address) return;
     finding* made = look_.add(ev(73), "freed twice");
     if (made == nullptr) return;
-    made->message = fmt::format("{} was freed by #{} already.{}", look_.name(*freed),
-                                number_of(freed->destroyed), refusal());
+    made->message = fmt::format("{} was freed by #{} already.", look_.name(*freed),
+                                number_of(freed->destroyed));
     made->calls = {{freed->created, "allocates the memory"},
                    {freed->destroyed, "frees it"},
                    {call.number, "frees it again"}};

@@ -14,13 +14,15 @@ class process_checker final : public model::listener {
  public:
   process_checker(uint32_t process, finding_list& found, const object_namer& namer,
                   const check_options& options, shared_pools& shared, const blob_reader& blobs,
-                  const std::set<uint32_t>& callback_threads, bool keeps_addresses)
+                  const std::set<uint32_t>& callback_threads, bool keeps_addresses,
+                  bool has_intel_driver)
       : number(process),
         state_(*this),
-        look_(process, state_, found, namer, options, shared, blobs),
+        look_(process, state_, found, namer, options, shared, blobs, refused_),
         sets_(all_rule_sets(look_)),
         callback_threads_(callback_threads) {
     look_.keeps_addresses = keeps_addresses;
+    look_.has_intel_driver = has_intel_driver;
     for (size_t i = 0; i < model::function_count; ++i) {
       for (const auto& each : sets_) {
         const auto which = static_cast<function>(i);
@@ -37,6 +39,8 @@ class process_checker final : public model::listener {
     look_.current = &call;
     look_.several_threads |= call.thread != first_thread_.value_or(call.thread);
     first_thread_ = first_thread_.value_or(call.thread);
+    look_.has_findings = false;
+    refused_.see(call);
     for (const auto& note : notes) {
       for (const auto& each : sets_) each->noted(note);
     }
@@ -61,6 +65,8 @@ class process_checker final : public model::listener {
     state_.end(call);
   }
 
+  const refused_calls& refused() const { return refused_; }
+
   void finish(bool cut_off, bool crashed) {
     look_.cut_off = cut_off;
     look_.crashed = crashed;
@@ -83,6 +89,7 @@ class process_checker final : public model::listener {
   }
 
   model::process_model state_;
+  refused_calls refused_;
   inspection look_;
   std::vector<std::unique_ptr<rule_set>> sets_;
   struct listeners {
@@ -114,9 +121,9 @@ process_checker& checker::process_of(const model::call_view& call) {
   if (last_ != nullptr && last_->number == call.process) return *last_;
   auto& place = processes_[call.process];
   if (!place) {
-    place = std::make_unique<process_checker>(call.process, found_, namer_, options_, shared_,
-                                              blobs_, callback_threads_,
-                                              address_keepers_.contains(call.process));
+    place = std::make_unique<process_checker>(
+        call.process, found_, namer_, options_, shared_, blobs_, callback_threads_,
+        address_keepers_.contains(call.process), intel_driven_.contains(call.process));
   }
   last_ = place.get();
   return *place;
@@ -142,7 +149,13 @@ std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete,
     if (!incomplete.contains(number))
       each->finish(cut_off.contains(number), crashed.contains(number));
   }
-  return found_.take();
+  auto findings = found_.take();
+  for (auto& each : findings) {
+    const auto from = processes_.find(each.process);
+    if (from == processes_.end()) continue;
+    each.message += from->second->refused().describe(each.call, crashed.contains(each.process));
+  }
+  return findings;
 }
 
 }  // namespace zevent::check

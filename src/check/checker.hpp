@@ -30,6 +30,9 @@ class checker {
     address_keepers_ = std::move(processes);
   }
 
+  // Processes that ran on Intel's driver: EV-77.
+  void set_intel_driven(std::set<uint32_t> processes) { intel_driven_ = std::move(processes); }
+
   // Calls come in the order of their start; `next_start_ns` is that of the call after this one,
   // UINT64_MAX when there is none.
   // `notes`: what memory held then.
@@ -62,6 +65,7 @@ class checker {
   shared_pools shared_;
   std::set<uint32_t> callback_threads_;
   std::set<uint32_t> address_keepers_;
+  std::set<uint32_t> intel_driven_;
   std::map<uint32_t, std::unique_ptr<process_checker>> processes_;
   process_checker* last_ = nullptr;  // of the call before
   model::call_sequence<checker> sequence_;

@@ -172,9 +172,13 @@ class counter_rule_set final : public rule_set {
     uint64_t signals = call[hSignalEvent];
     if (call.which == function::zeCommandListAppendSignalEvent) signals = call[hEvent];
     if (signals != 0) see_signal(*list, signals);
-    for (const auto handle : call.list(phWaitEvents)) see_wait(*list, handle);
+    const auto see = [&](uint64_t handle) {
+      see_wait(*list, handle);
+      if (is_called_invalid(call.result)) see_refused_wait(handle);
+    };
+    for (const auto handle : call.list(phWaitEvents)) see(handle);
     if (call.which == function::zeCommandListAppendWaitOnEvents) {
-      for (const auto handle : call.list(phEvents)) see_wait(*list, handle);
+      for (const auto handle : call.list(phEvents)) see(handle);
     }
     if (call[srcptr] != 0) see_stale_address(call[srcptr]);
   }
@@ -211,6 +215,16 @@ class counter_rule_set final : public rule_set {
     look_.report(ev(55), "peer",
                  "{} was signalled last on another device, which the device of {} cannot access.",
                  look_.name(*which), look_.name(list));
+  }
+
+  // EV-50, where the driver does not take the event for one that is complete.
+  void see_refused_wait(uint64_t handle) {
+    const event* which = look_.state.events.find_alive(handle);
+    if (which == nullptr || !which->counter_based || which->foreign || which->last_signal ||
+        !which->aggregated.empty())
+      return;
+    look_.report(ev(50), "refused", "The command is to wait for {}, which nothing has signalled.",
+                 look_.name(*which));
   }
 
   // EV-57.

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "api/result_code.hpp"
 #include "check/finding.hpp"
+#include "check/refused_calls.hpp"
 #include "model/process_model.hpp"
 #include "trace/memory_notes.hpp"
 
@@ -24,6 +26,7 @@ struct check_options {
   uint64_t blocking_ns = 100'000;    // EV-70: longer than this is a block
   uint64_t overrun_ns = 1'000'000;   // EV-71: tolerated beyond the timeout
   uint64_t polls = 1000;             // EV-72: the same query more often than this in a row
+  bool leaks = false;                // EV-76: what is never destroyed is a hazard, not a note
   bool importer_may_signal = false;  // EV-65: which of the specification's two statements holds
   size_t max_of_a_kind = finding_list::max_of_a_kind;  // findings that are kept one by one
 };
@@ -44,11 +47,12 @@ class inspection {
  public:
   inspection(uint32_t process_index, model::process_model& model_of_it, finding_list& found,
              const object_namer& namer, const check_options& set, shared_pools& pools,
-             const blob_reader& blobs)
+             const blob_reader& blobs, refused_calls& refused_by_driver)
       : state(model_of_it),
         options(set),
         shared(pools),
         process(process_index),
+        refused(refused_by_driver),
         found_(found),
         namer_(namer),
         blobs_(blobs) {}
@@ -57,19 +61,26 @@ class inspection {
   const check_options& options;
   shared_pools& shared;
   const uint32_t process;
+  refused_calls& refused;
   const call_view* current = nullptr;  // the call that is being looked at
+  bool has_findings = false;           // the current call has some, listed or only counted
   bool cut_off = false;                // at the end: the process was killed, not done
   bool crashed = false;                // at the end: a fault or an abort ended it
   bool unsettled = false;              // a rule set wants to hear of ends: rule_set::settles
   bool several_threads = false;        // have made calls so far
   bool keeps_addresses = false;        // the driver never gives addresses back to the system
+  bool has_intel_driver = false;       // Intel's driver for GPUs
 
   finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {
-    return found_.add(rule, process, current->number, kind, level);
+    return add_at(current->number, rule, kind, level);
   }
   finding* add_at(call_number call, rule_id rule, const char* kind,
                   std::optional<severity> level = std::nullopt) {
-    return found_.add(rule, process, call, kind, level);
+    const bool is_current = current != nullptr && current->number == call;
+    has_findings |= is_current;
+    finding* made = found_.add(rule, process, call, kind, level);
+    if (made != nullptr && is_current && !current->succeeded()) refused.add(*current);
+    return made;
   }
 
   // What is wrong with the current call, and nothing else.
@@ -98,6 +109,10 @@ class inspection {
   std::string name(const model::object& which) const { return name(which.kind, which.handle); }
   std::string name(model::object_kind kind, uint64_t handle) const {
     return namer_(process, kind, handle, current != nullptr ? current->start_ns : UINT64_MAX);
+  }
+  // As it is called when the process ends.
+  std::string last_name(model::object_kind kind, uint64_t handle) const {
+    return namer_(process, kind, handle, UINT64_MAX);
   }
   std::string name(const model::stream& which) const {
     return name(

@@ -7,7 +7,8 @@ std::vector<std::unique_ptr<rule_set>> all_rule_sets(inspection& of) {
   for (const auto make :
        {pool_rules, event_rules, deadlock_rules, timed_out_rules, poll_rules, order_rules,
         scope_rules, timestamp_rules, list_rules, thread_rules, memory_rules, host_write_rules,
-        counter_rules, ipc_rules, graph_rules, blocking_rules, bounds_rules, kernel_rules})
+        counter_rules, ipc_rules, graph_rules, blocking_rules, bounds_rules, kernel_rules,
+        lifetime_rules, driver_rules, result_rules})
     sets.push_back(make(of));
   return sets;
 }

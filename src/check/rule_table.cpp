@@ -51,9 +51,9 @@ constexpr std::array table = {
          "complete. Counter-based events may be destroyed at any time.",
          "zeEventDestroy; programming guide: Counter Based Events",
          "Wait for the commands that use the event, e.g. by synchronising the queue or the list."},
-    rule{ev(8), error, "A handle is used after it was destroyed",
+    rule{ev(8), error, "A handle is used after it was destroyed, or was never made",
          "A handle means nothing after its destroy function was called. It is destroyed once, by "
-         "one thread.",
+         "one thread. A handle that was never made is told where the process crashed on it.",
          "zeEventDestroy and the other destroy functions",
          "Give each handle one owner, and clear the variable when it is destroyed."},
     rule{ev(9), error, "External-interrupt waiting on an event that is not counter-based",
@@ -381,12 +381,47 @@ constexpr std::array table = {
          "zeCommandListAppendMemoryCopy, zeMemFree; programming guide: Memory",
          "Compute sizes and offsets from the size of the allocation; free memory when the last "
          "list that refers to it is gone."},
+    rule{ev(74), error, "What a failed call should have made is used",
+         "A call that failed has made nothing: its handle is null or an old one, its memory does "
+         "not exist, its command is not in the list and signals nothing. The result is looked at "
+         "before that is relied on. A launch with the old value of an argument, and a handle that "
+         "a failed call may have been meant to replace, are hazards.",
+         "ze_result_t; every function that returns one",
+         "Check each result, and stop or take another way when a call failed."},
     rule{ev(75), error, "A kernel is launched with an argument that was never set",
          "Every argument of a kernel is set before it is launched; arguments keep their values for "
          "later launches. Intel's driver accepts the launch and passes zeros. Where the kernel's "
          "code is not known as SPIR-V, and so not whether it uses the argument, it is a hazard.",
          "zeKernelSetArgumentValue, zeCommandListAppendLaunchKernel",
          "Set each argument after the kernel is created, with a null value for what is not used."},
+    rule{ev(76), hazard, "Work is pending, or objects exist, when the process ends",
+         "A process that ends waits for its work first: what is pending is cut off, and drivers "
+         "have crashed in it. What was made is destroyed. Objects that are not are a note, and a "
+         "hazard with --leaks: a program that runs for long runs out of memory. They are counted "
+         "by the function and the thread that made them. Of a process that was killed or crashed "
+         "nothing is said.",
+         "zeContextDestroy and the other destroy functions, zeMemFree",
+         "Synchronise all queues and immediate lists, then destroy what was created, before the "
+         "program ends."},
+    rule{ev(77), hazard, "The host resets an event that an in-order immediate list has signalled",
+         "It is allowed. Intel's drivers from 24.26 to 26.27, on Data Center GPU Max and Arc B, "
+         "make such an event counter-based: the reset has no effect, later waits pass at once. "
+         "Pools with the IPC flag are exempt. On any other driver it is a note.",
+         "zeEventHostReset; Intel's compute runtime, fixed in July 2026",
+         "Reset it by zeCommandListAppendEventReset, use another event for each signal, or a "
+         "counter-based event, which needs no reset."},
+    rule{ev(78), error, "Memory is used in a way that the device has no access for",
+         "A fill of memory that is not from zeMemAlloc*, e.g. malloc, is for devices that report "
+         "access to shared system memory; Intel's driver refuses it. Where the program did not "
+         "ask for that, it is a note.",
+         "zeDeviceGetMemoryAccessProperties, ze_device_memory_access_properties_t",
+         "Fill memory of zeMemAllocHost or zeMemAllocShared, or use memset."},
+    rule{ev(79), note, "The driver refused a call",
+         "A call that breaks a rule is a finding of that rule, also where the driver refused it: "
+         "the finding says so, and what the program did then. A call that was refused as invalid "
+         "and breaks no other rule is a note. Calls that failed for lack of memory or of a feature "
+         "are no findings.",
+         "ze_result_t", "Look up the function's result in the specification; mend the call."},
 };
 
 constexpr std::array groups = {
@@ -401,7 +436,7 @@ constexpr std::array groups = {
     rule_group{"Events across processes", 61, 65},
     rule_group{"Graph capture", 66, 69},
     rule_group{"Blocking", 70, 72},
-    rule_group{"Memory, arguments and results", 73, 75},
+    rule_group{"Memory, arguments, results and ends", 73, 79},
 };
 
 constexpr bool in_order() {

@@ -49,12 +49,12 @@ std::set<uint32_t> callback_threads(const trace::run_info& run) {
   return found;
 }
 
-// The software driver keeps the addresses of its memory for itself.
-std::set<uint32_t> address_keepers(const trace::run_info& run) {
+// The processes whose driver is of that name.
+std::set<uint32_t> driven_by(const trace::run_info& run, std::string_view library) {
   std::set<uint32_t> found;
   for (size_t i = 0; i < run.processes.size(); ++i) {
     const auto driver = run.processes[i].fact("driver");
-    if (driver.find("libze_zevent.so") != std::string::npos) found.insert(static_cast<uint32_t>(i));
+    if (driver.find(library) != std::string::npos) found.insert(static_cast<uint32_t>(i));
   }
   return found;
 }
@@ -114,7 +114,9 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
                   return std::move(*content);
                 });
   judge.set_callback_threads(callback_threads(trace.run()));
-  judge.set_address_keepers(address_keepers(trace.run()));
+  // The software driver keeps the addresses of its memory for itself.
+  judge.set_address_keepers(driven_by(trace.run(), "libze_zevent.so"));
+  judge.set_intel_driven(driven_by(trace.run(), "libze_intel_gpu"));
   model::trace_calls calls(trace);
   note_cursor notes(trace);
   while (const auto* call = calls.next()) {

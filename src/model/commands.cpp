@@ -222,7 +222,7 @@ void process_model::end_capture(const call_view& call) {
   lists.for_each_alive([&](command_list& each) {
     if (each.capture == ended) each.capture = {};
   });
-  if (graphs.find_alive(call[phGraph]) == nullptr) graphs.add(call[phGraph], call.number);
+  if (graphs.find_alive(call[phGraph]) == nullptr) graphs.add(call[phGraph], call);
 }
 
 }  // namespace zevent::model

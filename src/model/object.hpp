@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/call_view.hpp"
 #include "model/ref.hpp"
 #include "trace/call.hpp"
 
@@ -34,6 +35,8 @@ struct object : counted {
   explicit object(object_kind k) : kind(k) {}
 
   object_kind kind;
+  function created_by = function::other;
+  uint32_t created_by_thread = 0;
   uint64_t handle = 0;
   call_number created = no_call;
   call_number destroyed = no_call;  // no_call while it lives

@@ -22,11 +22,13 @@ class object_table {
     return found != nullptr && found->alive() ? found : nullptr;
   }
 
-  T* add(uint64_t handle, call_number created) {
+  T* add(uint64_t handle, const call_view& maker) {
     if (handle == 0) return nullptr;
     auto made = make<T>();
     made->handle = handle;
-    made->created = created;
+    made->created = maker.number;
+    made->created_by = maker.which;
+    made->created_by_thread = maker.thread;
     T* plain = made.get();
     objects_[handle] = std::move(made);
     return plain;

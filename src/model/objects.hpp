@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,13 @@ struct device {
   uint64_t handle = 0;
   uint64_t root = 0;  // 0 for a root device, or when it is not known
   uint32_t kernel_timestamp_valid_bits = 0;
+  uint32_t device_id = 0;                  // 0: not asked for
   uint64_t max_counter_value = 0;          // 0: not asked for
   std::vector<uint64_t> max_fill_pattern;  // by queue group ordinal
   std::vector<uint64_t> peers, not_peers;  // as zeDeviceCanAccessPeer answered
+  // ze_memory_access_cap_flags_t, where they were asked for.
+  std::optional<uint32_t> shared_access;         // of memory by zeMemAllocShared
+  std::optional<uint32_t> shared_system_access;  // of plain host memory
 };
 
 struct context : object {

@@ -180,15 +180,19 @@ void process_model::create(const call_view& call) {
     case zeDeviceGetRootDevice:
     case zeDeviceGetProperties:
     case zeDeviceGetCommandQueueGroupProperties:
+    case zeDeviceGetMemoryAccessProperties:
     case zeDeviceCanAccessPeer:
     case zeDeviceGetCounterBasedEventMaxValue:
       return note_device_facts(call);
+    case zeDriverGetProperties:
+      driver_version = as_32_bits(call[argument::driver_version]);
+      return;
     case zeContextCreate:
     case zeContextCreateEx:
-      contexts.add(call[phContext], call.number);
+      contexts.add(call[phContext], call);
       return;
     case zeDriverGetDefaultContext:
-      if (contexts.find_alive(call[returned]) == nullptr) contexts.add(call[returned], call.number);
+      if (contexts.find_alive(call[returned]) == nullptr) contexts.add(call[returned], call);
       return;
     case zeEventPoolCreate:
     case zeEventPoolOpenIpcHandle:
@@ -221,7 +225,7 @@ void process_model::create(const call_view& call) {
     case zeCommandQueueCreate:
       return create_queue(call);
     case zeFenceCreate:
-      if (fence* made = fences.add(call[phFence], call.number)) {
+      if (fence* made = fences.add(call[phFence], call)) {
         made->queue = ref<command_queue>(queues.find_alive(call[hCommandQueue]));
         if (made->queue) ++made->queue->live_fences;
       }
@@ -247,20 +251,20 @@ void process_model::create(const call_view& call) {
     case zeImageCreate:
     case zeImageViewCreateExt:
     case zeImageViewCreateExp:
-      if (image* made = images.add(call[phImage], call.number))
+      if (image* made = images.add(call[phImage], call))
         made->owner = ref<context>(contexts.find_alive(call[hContext]));
       return;
     case zeSamplerCreate:
-      if (sampler* made = samplers.add(call[phSampler], call.number))
+      if (sampler* made = samplers.add(call[phSampler], call))
         made->owner = ref<context>(contexts.find_alive(call[hContext]));
       return;
     case zeGraphCreateExt:
-      graphs.add(call[phGraph], call.number);
+      graphs.add(call[phGraph], call);
       return;
     case zeCommandListEndGraphCaptureExt:
       return end_capture(call);
     case zeGraphInstantiateExt:
-      if (executable_graph* made = executable_graphs.add(call[phExecutableGraph], call.number))
+      if (executable_graph* made = executable_graphs.add(call[phExecutableGraph], call))
         made->source = ref<graph>(graphs.find_alive(call[hGraph]));
       return;
     default:
@@ -320,7 +324,7 @@ void process_model::destroy(const call_view& call) {
 }
 
 void process_model::create_pool(const call_view& call) {
-  event_pool* made = pools.add(call[phEventPool], call.number);
+  event_pool* made = pools.add(call[phEventPool], call);
   if (made == nullptr) return;
   made->owner = ref<context>(contexts.find_alive(call[hContext]));
   made->imported = call.which == function::zeEventPoolOpenIpcHandle;
@@ -339,7 +343,7 @@ void process_model::create_pool(const call_view& call) {
 }
 
 void process_model::create_event(const call_view& call) {
-  event* made = events.add(call[phEvent], call.number);
+  event* made = events.add(call[phEvent], call);
   if (made == nullptr) return;
   made->index = as_32_bits(call[index]);
   made->signal_scope = as_32_bits(call[signal_scope]);
@@ -363,7 +367,7 @@ void process_model::create_event(const call_view& call) {
 }
 
 void process_model::create_counter_event(const call_view& call) {
-  event* made = events.add(call[phEvent], call.number);
+  event* made = events.add(call[phEvent], call);
   if (made == nullptr) return;
   made->owner = ref<context>(contexts.find_alive(call[hContext]));
   made->device = call[hDevice];
@@ -402,7 +406,7 @@ void process_model::create_counter_event(const call_view& call) {
 }
 
 void process_model::open_counter_event(const call_view& call) {
-  event* made = events.add(call[phEvent], call.number);
+  event* made = events.add(call[phEvent], call);
   if (made == nullptr) return;
   made->owner = ref<context>(contexts.find_alive(call[hContext]));
   made->counter_based = true;
@@ -415,7 +419,7 @@ void process_model::open_counter_event(const call_view& call) {
 }
 
 void process_model::create_list(const call_view& call) {
-  command_list* made = lists.add(call[phCommandList], call.number);
+  command_list* made = lists.add(call[phCommandList], call);
   if (made == nullptr) return;
   if (call.which == function::zeCommandListCreateCloneExp) {
     const command_list* source = lists.find_alive(call[hCommandList]);
@@ -442,7 +446,7 @@ void process_model::create_list(const call_view& call) {
 }
 
 void process_model::create_queue(const call_view& call) {
-  command_queue* made = queues.add(call[phCommandQueue], call.number);
+  command_queue* made = queues.add(call[phCommandQueue], call);
   if (made == nullptr) return;
   made->owner = ref<context>(contexts.find_alive(call[hContext]));
   made->device = call[hDevice];
@@ -458,7 +462,7 @@ void process_model::create_queue(const call_view& call) {
 }
 
 void process_model::create_memory(const call_view& call, memory_kind where) {
-  allocation* made = memory_.add(call[pptr], call.number);
+  allocation* made = memory_.add(call[pptr], call);
   if (made == nullptr) return;
   // Nothing reaches past the end of the address space, whatever the file says.
   made->bytes = std::min(call[size], UINT64_MAX - made->handle);
@@ -498,7 +502,7 @@ void process_model::forget_memory_of(const context& destroyed) {
 }
 
 void process_model::create_module(const call_view& call) {
-  module* made = modules.add(call[phModule], call.number);
+  module* made = modules.add(call[phModule], call);
   if (made == nullptr) return;
   made->owner = ref<context>(contexts.find_alive(call[hContext]));
   if (call[module_format] == ZE_MODULE_FORMAT_IL_SPIRV)
@@ -506,7 +510,7 @@ void process_model::create_module(const call_view& call) {
 }
 
 void process_model::create_kernel(const call_view& call) {
-  kernel* made = kernels.add(call[phKernel], call.number);
+  kernel* made = kernels.add(call[phKernel], call);
   if (made == nullptr) return;
   const auto name = call.bytes(kernel_name);
   made->name.assign(reinterpret_cast<const char*>(name.data()), name.size());
@@ -612,6 +616,12 @@ void process_model::note_device_facts(const call_view& call) {
       return;
     case zeDeviceGetProperties:
       which.kernel_timestamp_valid_bits = as_32_bits(call[kernel_timestamp_valid_bits]);
+      which.device_id = as_32_bits(call[device_id]);
+      return;
+    case zeDeviceGetMemoryAccessProperties:
+      if (!call.has(shared_system_access)) return;
+      which.shared_access = as_32_bits(call[shared_access]);
+      which.shared_system_access = as_32_bits(call[shared_system_access]);
       return;
     case zeDeviceGetCommandQueueGroupProperties: {
       const auto sizes = call.list(max_fill_pattern);

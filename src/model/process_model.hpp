@@ -39,6 +39,7 @@ class process_model {
   object_table<graph> graphs;
   object_table<executable_graph> executable_graphs;
   handle_map<device> devices;
+  uint32_t driver_version = 0;  // as the driver counts; 0: not asked for
 
   // The live allocation that holds the address; null when there is none.
   allocation* find_memory(uint64_t address) const;
@@ -49,6 +50,16 @@ class process_model {
   // The allocation that held the address and was freed not long ago; null when the address has
   // been given out again since, in whatever way.
   const allocation* find_freed_memory(uint64_t address) const { return freed_.find(address); }
+
+  // Allocations that were never freed, those of destroyed contexts among them.
+  template <typename Visit>
+  void for_each_unfreed_memory(Visit&& visit) const {
+    memory_.for_each_alive([&](const allocation& each) {
+      const auto live = live_memory_.find(each.handle);
+      const bool is_live = live != live_memory_.end() && live->second.get() == &each;
+      if (is_live || (each.owner && !each.owner->alive())) visit(each);
+    });
+  }
 
   const std::vector<ref<stream>>& streams() const { return executor_.streams(); }
   access_map& accesses() { return executor_.memory(); }

@@ -379,6 +379,8 @@ action declare_check(CLI::App& line) {
                                                     : std::string();
       })
       ->capture_default_str();
+  line.add_flag("--leaks", options->limits.leaks,
+                "report objects that are never destroyed as hazards");
   line.add_flag("--importer-may-signal", options->limits.importer_may_signal,
                 "counter-based events may be signalled by the process that opened them");
   line.add_option("--symptom", options->symptom,

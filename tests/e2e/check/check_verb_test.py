@@ -74,7 +74,7 @@ def case_examples():
         "missing_wait right": set(),
         "reset_race wrong": {"EV-11"},
         "reset_race right": set(),
-        "counter_wrong_list wrong": {"EV-48"},
+        "counter_wrong_list wrong": {"EV-48", "EV-74"},
         "counter_wrong_list right": set(),
     }
     for words, rules in expected.items():

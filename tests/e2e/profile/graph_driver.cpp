@@ -1,5 +1,6 @@
 // The software driver with what it does not have: a little of graph capture, where what is appended
-// to a list that captures is noted and not executed; devices that cannot access each other.
+// to a list that captures is noted and not executed; devices that cannot access each other, nor
+// plain host memory.
 
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
@@ -46,6 +47,14 @@ ze_result_t is_no_peer(ze_device_handle_t, ze_device_handle_t, ze_bool_t* value)
   return ZE_RESULT_SUCCESS;
 }
 
+ze_pfnDeviceGetMemoryAccessProperties_t next_memory_access;
+
+ze_result_t memory_access(ze_device_handle_t device, ze_device_memory_access_properties_t* access) {
+  const ze_result_t result = next_memory_access(device, access);
+  access->sharedSystemAllocCapabilities = 0;
+  return result;
+}
+
 template <typename Table>
 ze_result_t real_table(const char* getter_name, ze_api_version_t version, Table* table) {
   void* driver = dlopen(SOFTWARE_DRIVER, RTLD_NOW | RTLD_LOCAL);
@@ -78,7 +87,10 @@ extern "C" {
 [[gnu::visibility("default")]] ze_result_t zeGetDeviceProcAddrTable(ze_api_version_t version,
                                                                     ze_device_dditable_t* table) {
   const ze_result_t result = real_table("zeGetDeviceProcAddrTable", version, table);
-  if (result == ZE_RESULT_SUCCESS) table->pfnCanAccessPeer = is_no_peer;
+  if (result != ZE_RESULT_SUCCESS) return result;
+  table->pfnCanAccessPeer = is_no_peer;
+  next_memory_access = table->pfnGetMemoryAccessProperties;
+  table->pfnGetMemoryAccessProperties = memory_access;
   return result;
 }
 }

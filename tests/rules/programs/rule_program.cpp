@@ -170,7 +170,8 @@ program_list all_programs() {
   for (const auto group :
        {pool_programs, event_programs, deadlock_programs, order_programs, timestamp_programs,
         list_programs, thread_programs, memory_programs, counter_programs, ipc_programs,
-        graph_programs, blocking_programs, bounds_programs, kernel_programs}) {
+        graph_programs, blocking_programs, bounds_programs, kernel_programs, lifetime_programs,
+        driver_programs, result_programs}) {
     const auto more = group();
     all.insert(all.end(), more.begin(), more.end());
   }

@@ -42,6 +42,9 @@ program_list graph_programs();
 program_list blocking_programs();
 program_list bounds_programs();
 program_list kernel_programs();
+program_list lifetime_programs();
+program_list driver_programs();
+program_list result_programs();
 
 // Ends the program with a message unless the call succeeded.
 void must(ze_result_t result, const char* what);

@@ -3,7 +3,7 @@
     rule_program_test.py ZEVENT RULE_PROGRAMS NAME [TEST_DRIVER]
 
 TEST_DRIVER is the software driver with what it does not have: graph capture, devices that are no
-peers.
+peers and have no access to plain host memory.
 
 The broken form must break its rule; findings of other rules are accepted only where they are
 listed below. Nothing may be found in the legal form.
@@ -37,9 +37,10 @@ ENVIRONMENT = {
     "55": {"ZEVENT_DEVICES": "2"},
     "63": {"ZEVENT_SUBDEVICES": "2"},
     "70": {"ZEVENT_FAULTS": "query-slow:5000"},
+    "74": {"ZEVENT_FAULTS": "event-create-fails"},
 }
 
-ON_TEST_DRIVER = ["55", "66", "66-event", "67", "68"]
+ON_TEST_DRIVER = ["55", "66", "66-event", "67", "68", "78", "78-copy"]
 
 
 def without_times(name):

@@ -17,6 +17,8 @@ class checked_program : public testing::Test {
   // The rules that were broken, each once: "EV-7 EV-25". Notes are left out.
   std::string broken() {
     findings = judge.finish();
+    // Most programs are a part of one: work is pending and objects exist at their end.
+    if (!is_whole) std::erase_if(findings, [](const finding& each) { return each.rule == ev(76); });
     std::string text;
     for (const auto& rule : rules()) {
       for (const auto& each : findings) {
@@ -28,6 +30,7 @@ class checked_program : public testing::Test {
     return text;
   }
 
+  bool is_whole = false;  // what is left at its end is judged
   checker judge;
   model::hand_made_program<checker> program{judge};
   std::vector<finding> findings;
