@@ -117,7 +117,7 @@ std::string as_json(const report_input& input) {
     findings.push_back({{"rule", to_text(each.rule)},
                         {"severity", to_text(each.level)},
                         {"title", broken.title},
-                        {"process", each.process},
+                        {"process", each.process + 1},
                         {"call", number_of(each.call)},
                         {"message", each.message},
                         {"steps", each.steps},

@@ -80,7 +80,20 @@ void collect_needed(std::span<const char> table, std::span<const char> strings, 
     const auto entry = *read_at<Elf64_Dyn>(table, offset);
     if (entry.d_tag == DT_NEEDED)
       out.needed_libraries.emplace_back(string_at(strings, entry.d_un.d_val));
+    if (entry.d_tag == DT_RPATH) out.rpath = string_at(strings, entry.d_un.d_val);
   }
+}
+
+std::string interpreter_of(std::span<const char> file, const Elf64_Ehdr& header) {
+  for (uint64_t i = 0; i < header.e_phnum; ++i) {
+    const auto segment = read_at<Elf64_Phdr>(file, header.e_phoff + i * sizeof(Elf64_Phdr));
+    if (!segment) return {};
+    if (segment->p_type != PT_INTERP) continue;
+    if (segment->p_offset > file.size() || file.size() - segment->p_offset < segment->p_filesz)
+      return {};
+    return std::string(string_at(file.subspan(segment->p_offset, segment->p_filesz), 0));
+  }
+  return {};
 }
 
 }  // namespace
@@ -96,6 +109,7 @@ result<elf_symbols> read_elf_symbols(const std::string& path) {
     return fail("{} is not a 64-bit program or library", path);
 
   elf_symbols symbols;
+  symbols.interpreter = interpreter_of(file, *header);
   for (uint64_t i = 0; i < header->e_shnum; ++i) {
     const auto section = read_at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
     if (!section) return fail("{} is damaged: its section table leaves the file", path);

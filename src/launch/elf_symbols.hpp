@@ -14,6 +14,8 @@ struct elf_symbols {
   std::vector<std::string> wanted;   // undefined: another library must have them
   std::vector<std::string> offered;  // defined and exported
   std::vector<std::string> needed_libraries;
+  std::string interpreter;  // the dynamic linker that a program asks for; "": none
+  std::string rpath;        // DT_RPATH: where libraries are looked for before LD_LIBRARY_PATH
 };
 
 result<elf_symbols> read_elf_symbols(const std::string& path);

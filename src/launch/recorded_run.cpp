@@ -15,6 +15,7 @@
 #include "api/recording_format.hpp"
 #include "base/environment.hpp"
 #include "base/message.hpp"
+#include "launch/driver_probe.hpp"
 #include "launch/process_end_watch.hpp"
 #include "launch/process_stat.hpp"
 
@@ -76,16 +77,31 @@ result<void> prepare_parts_folder(const std::string& output) {
         "{} belongs to a recording that is being made or was not packed; look at it with 'zevent "
         "show {}', remove it, or give another name with -o",
         folder, folder);
-  return fail("cannot make {}: {}", folder, std::strerror(errno));
+  return fail("cannot make {}: {}; give another place with -o", folder, std::strerror(errno));
 }
 
-result<void> prepare_recording(recording_options& options) {
+result<void> prepare_recording(recording_options& options, unrecordable otherwise) {
+  if (otherwise == unrecordable::refuse && !options.driver.empty()) {
+    if (auto probed = probe_driver(options.driver); !probed) return probed;
+  }
   auto prepared = prepare_parts_folder(options.output);
   std::error_code error;
-  if (prepared || fs::exists(parts_folder_of(options.output), error)) return prepared;
+  if (prepared || otherwise == unrecordable::refuse ||
+      fs::exists(parts_folder_of(options.output), error))
+    return prepared;
   say("nothing is recorded: {}; the program goes on", prepared.error().message);
   options.output.clear();
   return {};
+}
+
+bool remove_if_unused(const std::string& parts_folder) {
+  std::error_code error;
+  return fs::is_empty(parts_folder, error) && !error && fs::remove(parts_folder, error);
+}
+
+void remove_older_trace(const std::string& output) {
+  std::error_code error;
+  if (fs::remove(output, error)) say("removed {}, the trace of an earlier run", output);
 }
 
 environment_changes environment_for_recording(way_in way, const installation& files,

@@ -36,10 +36,19 @@ std::string find_driver_as_asked(const std::string& asked);
 // recording that was never packed.
 result<void> prepare_parts_folder(const std::string& output);
 
-// The same for a program that is to run in any case: where no folder can be made says on stderr
-// that nothing is recorded, and there is no output then. Only an older recording in its place is an
-// error.
-result<void> prepare_recording(recording_options& options);
+// What is done where a program cannot be recorded: it is not started, or it runs all the same.
+enum class unrecordable { refuse, run };
+
+// Before the program is started: finds out whether the driver can be loaded, and makes the folder
+// for the parts. With unrecordable::run, says on stderr that nothing is recorded where there can be
+// no folder, and there is no output then; only an older recording in its place is an error.
+result<void> prepare_recording(recording_options& options, unrecordable otherwise);
+
+// Whether no process of a run that has ended recorded anything: the folder is removed then.
+bool remove_if_unused(const std::string& parts_folder);
+
+// Where a run leaves no trace: one of an earlier run under its name would be taken for its own.
+void remove_older_trace(const std::string& output);
 
 // What has to be set in a program's environment so that it is recorded.
 environment_changes environment_for_recording(way_in way, const installation& files,

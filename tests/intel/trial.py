@@ -69,13 +69,13 @@ class Trial:
             return ""
         for stream in ("out", "err"):
             expected, seen = (without_varying(getattr(each, stream)) for each in (bare, other))
-            is_same = seen.startswith(expected) if is_with_report and stream == "out" else seen == expected
+            is_same = seen.startswith(expected) if is_with_report and stream == "err" else seen == expected
             if not is_same:
                 return f"std{stream} differs from the bare run's"
         return ""
 
     def record(self, bare):
-        options = ["--driver", DRIVER, "--memory=results", "-q", "-o", self.trace]
+        options = ["--driver", DRIVER, "--memory=results", "-q", "--or-run", "-o", self.trace]
         recorded = self.run("record", self.zevent, "record", *options, "--", *self.command)
         self.verdicts["record"] = self.difference(bare, recorded)
         if not self.verdicts["record"] and os.path.exists(self.trace) == (self.name in WITHOUT_TRACE):
@@ -106,7 +106,7 @@ class Trial:
     def profile(self, bare):
         if self.name in WAIT_FOR_TIMESTAMPS:
             return
-        profiled = self.run("profile", self.zevent, "profile", "--driver", DRIVER, "--", *self.command)
+        profiled = self.run("profile", self.zevent, "profile", "--driver", DRIVER, "--or-run", "--", *self.command)
         self.verdicts["profile"] = self.difference(bare, profiled, is_with_report=True)
 
     def replay(self):

@@ -1,10 +1,6 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,7 +10,6 @@
 #include <sstream>
 
 #include "base/temporary_folder.hpp"
-#include "base/terminal.hpp"
 #include "check/finding_report.hpp"
 #include "check/grouping.hpp"
 #include "check/selection.hpp"
@@ -24,15 +19,13 @@
 #include "model/symptom_search.hpp"
 #include "report/call_text.hpp"
 #include "report/progress_bar.hpp"
+#include "report_target.hpp"
 #include "trace_argument.hpp"
 
 namespace zevent::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int exit_findings = 1;
-constexpr int exit_not_checked = 2;
 
 // With --all, and with findings that are known and not to be shown, so many of a kind are looked
 // at: others may come after them.
@@ -42,8 +35,8 @@ struct check_line {
   check::check_options limits;
   std::vector<std::string> only, ignored;
   std::string least = "performance";
+  std::string fail_on = "error";
   std::string suppressions;
-  bool to_stderr = false;
   std::string output;
   std::string blocking, overrun;
   std::string symptom;
@@ -80,7 +73,8 @@ result<check::selection> selection_of(check_line& line) {
   if (!ignored) return tl::unexpected(ignored.error());
   wanted.only = std::move(*only);
   wanted.ignored = std::move(*ignored);
-  wanted.least = *check::parse_severity(line.least);
+  // What makes the status 1 is shown.
+  wanted.least = std::max(*check::parse_severity(line.least), *check::parse_severity(line.fail_on));
   if (line.all) line.limits.max_of_a_kind = max_of_a_kind_with_suppressions;
   for (const auto& [text, option, into] :
        {std::tuple{line.blocking, "--blocking", &line.limits.blocking_ns},
@@ -159,43 +153,35 @@ uint64_t leave_out(std::vector<check::finding>& findings, const check::selection
   return suppressed;
 }
 
-result<void> write_report(const check_line& line, const std::string& text) {
-  if (line.output.empty()) {
-    FILE* const stream = line.to_stderr ? stderr : stdout;
-    const bool written =
-        std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
-    if (!written && errno != EPIPE)
-      return fail("cannot write the report: {}", std::strerror(errno));
-    return {};
-  }
-  std::ofstream file(line.output, std::ios::binary);
-  file << text;
-  if (!file.flush()) return fail("cannot write {}", line.output);
-  return {};
-}
-
 // Instead of the rules: whether the recording shows a symptom.
-int check_symptom(const check_line& line, const trace::trace_file& trace) {
+int check_symptom(const check_line& line, const trace::trace_file& trace,
+                  const report_target& target) {
   const auto wanted = model::parse_symptom(line.symptom);
   if (!wanted) return complain("check", wanted.error(), exit_usage);
   const auto shown = model::find_shown(trace, *wanted);
-  if (!shown) return complain("check", shown.error(), exit_not_checked);
+  if (!shown) return complain("check", shown.error(), exit_cannot);
   std::string text;
   for (const auto& each : *shown) text += each.why + "\n";
   text += fmt::format("the symptom {} {}\n", model::to_text(*wanted),
                       shown->empty() ? "is not there" : "is there");
-  if (const auto written = write_report(line, text); !written)
-    return complain("check", written.error(), exit_not_checked);
-  return shown->empty() ? 0 : exit_findings;
+  if (const auto written = target.write(text); !written)
+    return complain("check", written.error(), exit_cannot);
+  return shown->empty() ? 0 : exit_found;
+}
+
+check::check_result check_calls(const trace::trace_file& trace,
+                                const check::check_options& limits) {
+  report::progress_bar bar("checking");
+  return check::check_trace(trace, limits,
+                            [&](uint64_t done, uint64_t all) { bar.update(done, all); });
 }
 
 int check_opened(const check_line& line, const check::selection& wanted,
-                 const result<trace::opened_trace>& opened, const std::string& name) {
-  if (!opened) return complain("check", opened.error(), exit_not_checked);
-  if (!line.symptom.empty()) return check_symptom(line, opened->trace);
-  report::progress_bar bar("checking");
-  auto checked = check::check_trace(opened->trace, line.limits,
-                                    [&](uint64_t done, uint64_t all) { bar.update(done, all); });
+                 const result<trace::opened_trace>& opened, const std::string& name,
+                 const report_target& target) {
+  if (!opened) return complain("check", opened.error(), exit_cannot);
+  if (!line.symptom.empty()) return check_symptom(line, opened->trace, target);
+  auto checked = check_calls(opened->trace, line.limits);
   checked.notes.insert(checked.notes.begin(), opened->warnings.begin(), opened->warnings.end());
 
   const call_printer printer(opened->trace, checked.findings);
@@ -218,23 +204,20 @@ int check_opened(const check_line& line, const check::selection& wanted,
   } else if (line.json) {
     text = check::as_json(input);
   } else {
-    const bool to_terminal = line.output.empty();
-    FILE* const stream = line.to_stderr ? stderr : stdout;
-    text = check::as_text(input, {to_terminal && wants_colour(stream),
-                                  to_terminal ? terminal_width(stream, 100) : 100});
+    text = check::as_text(input, {target.wants_colour(), target.columns(100)});
   }
-  if (const auto written = write_report(line, text); !written)
-    return complain("check", written.error(), exit_not_checked);
-  const bool errors =
-      std::any_of(checked.findings.begin(), checked.findings.end(),
-                  [](const auto& each) { return each.level == check::severity::error; });
-  return errors ? exit_findings : 0;
+  if (const auto written = target.write(text); !written)
+    return complain("check", written.error(), exit_cannot);
+  const auto fails = *check::parse_severity(line.fail_on);
+  const bool failed = std::any_of(checked.findings.begin(), checked.findings.end(),
+                                  [&](const auto& each) { return each.level <= fails; });
+  return failed ? exit_found : 0;
 }
 
-// Records the program with this very tool and checks what came of it.
+// What came of a program that was recorded with this very tool.
 struct checked_run {
   launch::program_end end;
-  int status = exit_not_checked;  // of the check
+  std::optional<int> status;  // of the check; none where there was nothing to check
 };
 
 // The recording of the program, which is in no file any more: whatever ends the check, be it a
@@ -269,26 +252,31 @@ result<checked_run> record_and_check(const check_line& line, const check::select
                                      const std::vector<std::string>& recording,
                                      const launch::environment_changes& changes,
                                      const std::vector<std::string>& program) {
+  const report_target target(line.output, stderr);
+  if (const auto possible = target.check(); !possible) return tl::unexpected(possible.error());
   const auto run = record_for_check(recording, changes, program);
   if (!run) return tl::unexpected(run.error());
-  checked_run out{run->end, exit_not_checked};
-  if (run->recording) {
-    out.status =
-        check_opened(line, wanted, *run->recording, fs::path(program.front()).filename().string());
-  } else {
-    complain("check", {fmt::format("{} left no recording", program.front())}, exit_not_checked);
-  }
+  checked_run out{run->end, std::nullopt};
+  // Why there is no recording was said by `zevent record`.
+  if (run->recording)
+    out.status = check_opened(line, wanted, *run->recording,
+                              fs::path(program.front()).filename().string(), target);
   return out;
 }
 
 int check_program(const check_line& line, const check::selection& wanted,
                   const std::vector<std::string>& program) {
   const auto run = record_and_check(line, wanted, {}, {}, program);
-  if (!run) return complain("check", run.error(), exit_not_checked);
-  if (run->end.exit_status != 0 && run->status != exit_not_checked)
-    fmt::print(stderr, "zevent: check: {} ended with status {}\n", program.front(),
-               run->end.exit_status);
-  return run->status;
+  if (!run) return complain("check", run.error(), exit_cannot);
+  const int ended_with = run->end.exit_status;
+  if (!run->status) {
+    const bool was_started =
+        ended_with != launch::exit_not_executable && ended_with != launch::exit_not_found;
+    return complain("check", {"there is nothing to check"}, was_started ? exit_cannot : ended_with);
+  }
+  if (ended_with != 0)
+    fmt::print(stderr, "zevent: check: {} ended with status {}\n", program.front(), ended_with);
+  return *run->status;
 }
 
 // What is to be checked: the words from the first that is no option on. A trace may have options
@@ -331,27 +319,40 @@ int check(CLI::App& app, check_line& line) {
   const auto wanted = selection_of(line);
   if (!wanted) return complain("check", wanted.error(), exit_usage);
   if (what->trace.empty()) return check_program(line, *wanted, what->program);
-  return check_opened(line, *wanted, open_named("check", what->trace), what->trace);
+  const report_target target(line.output, stdout);
+  if (const auto possible = target.check(); !possible)
+    return complain("check", possible.error(), exit_cannot);
+  std::error_code error;
+  if (!line.output.empty() && fs::equivalent(line.output, what->trace, error))
+    return complain("check",
+                    {fmt::format("{} is the trace itself; give another file", what->trace)},
+                    exit_usage);
+  return check_opened(line, *wanted, open_named("check", what->trace), what->trace, target);
 }
 
 }  // namespace
 
 int run_checked(const std::vector<std::string>& recording,
-                const launch::environment_changes& changes,
-                const std::vector<std::string>& program) {
+                const launch::environment_changes& changes, const std::vector<std::string>& program,
+                const std::string& fail_on) {
   check_line line;
-  line.to_stderr = true;
-  const auto run = record_and_check(line, {}, recording, changes, program);
-  if (!run) return complain("run", run.error(), exit_not_checked);
+  line.fail_on = fail_on;
+  const auto wanted = selection_of(line);
+  if (!wanted) return complain("run", wanted.error(), exit_usage);
+  const auto run = record_and_check(line, *wanted, recording, changes, program);
+  if (!run) return complain("run", run.error(), exit_cannot);
   if (run->end.exit_status != 0) launch::end_like(run->end);
-  return run->status;
+  return run->status.value_or(exit_cannot);
 }
 
 action declare_check(CLI::App& line) {
   auto options = std::make_shared<check_line>();
   line.footer(
-      "Checks a trace, or records the program and checks that. Exit status: 0 no errors found,\n"
-      "1 errors found, 2 could not check. docs/rules.md explains the rules.");
+      "Checks a trace, or records the program and checks that. The report goes to standard "
+      "output;\n"
+      "with a program, whose standard output is its own, to standard error, unless -o says\n"
+      "otherwise. Exit status: 0 no errors found, 1 errors found (--fail-on), 2 could not check.\n"
+      "docs/rules.md explains the rules.");
   line.add_option("--rule", options->only, "only this rule (again for more): EV-25")
       ->type_name("RULE")
       ->allow_extra_args(false);
@@ -363,8 +364,12 @@ action declare_check(CLI::App& line) {
       ->check(CLI::IsMember({"error", "hazard", "performance", "note"}))
       ->capture_default_str();
   line.add_flag("--all", options->all, "each finding by itself, also those that have one cause");
+  line.add_option("--fail-on", options->fail_on,
+                  "the exit status is 1 for: error, hazard or performance, and what is worse")
+      ->check(CLI::IsMember({"error", "hazard", "performance"}))
+      ->capture_default_str();
   line.add_option("--suppressions", options->suppressions,
-                  "a file with one rule a line, and perhaps a function or object")
+                  "a file with one rule a line, and perhaps a function, object or kernel")
       ->type_name("FILE");
   line.add_option("--blocking", options->blocking,
                   "how long a call that should not block may take (default 100us)")
@@ -387,7 +392,8 @@ action declare_check(CLI::App& line) {
                   "instead of the rules: whether it shows 'CALL>DURATION', 'CALL result=NAME', "
                   "hang, crash, crash=SIGNAL or exit=N")
       ->type_name("SYMPTOM");
-  line.add_option("-o,--output", options->output, "write the report to this file")
+  line.add_option("-o,--output", options->output,
+                  "write the report to this file; - is standard output")
       ->type_name("FILE");
   auto* json = line.add_flag("--json", options->json, "the report as JSON");
   line.add_flag("--sarif", options->sarif, "the report as SARIF 2.1.0")->excludes(json);

@@ -39,13 +39,15 @@ action declare_summary(CLI::App& line);
 
 // `zevent run --check`: records the program, with these options of `zevent record` and these
 // changes to its environment, and checks the recording when it has ended. The report goes to
-// stderr. The status is the program's own unless that is 0, then that of `zevent check`.
+// stderr. The status is the program's own unless that is 0, then that of `zevent check --fail-on`.
 int run_checked(const std::vector<std::string>& recording,
-                const launch::environment_changes& changes,
-                const std::vector<std::string>& program);
+                const launch::environment_changes& changes, const std::vector<std::string>& program,
+                const std::string& fail_on);
 
-// Exit statuses besides the verb's own.
-inline constexpr int exit_usage = 2;
+// Exit statuses, the same in all verbs: docs/exit-status.md.
+inline constexpr int exit_found = 1;   // a finding, a difference, something broken or damaged
+inline constexpr int exit_usage = 2;   // wrong words on the command line
+inline constexpr int exit_cannot = 2;  // cannot open, cannot write, refused
 
 // Prints "zevent: VERB: message" on stderr and returns the status.
 int complain(std::string_view verb_name, const failure& problem, int status);

@@ -70,7 +70,7 @@ int doctor(bool variables) {
   const bool broken = std::any_of(all.begin(), all.end(), [](const auto& each) {
     return each.state == launch::health::broken;
   });
-  return broken ? 1 : 0;
+  return broken ? exit_found : 0;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ int export_trace(const export_line& line) {
   if (line.sqlite_file.empty() && line.jsonl_file.empty())
     return complain("export", failure{"where to? give --sqlite FILE or --jsonl FILE"}, exit_usage);
   const auto opened = open_argument("export", line.trace);
-  if (!opened) return complain("export", opened.error(), 1);
+  if (!opened) return complain("export", opened.error(), exit_cannot);
   if (const auto spared = spare_the_trace(line); !spared)
     return complain("export", spared.error(), exit_usage);
   const auto filter = filter_of(line.trace, opened->trace);
@@ -89,12 +89,12 @@ int export_trace(const export_line& line) {
   damage_list damage;
   if (!line.sqlite_file.empty()) {
     auto written = write_sqlite(opened->trace, *filter, line.sqlite_file);
-    if (!written) return complain("export", written.error(), 1);
+    if (!written) return complain("export", written.error(), exit_cannot);
     damage = std::move(*written);
   }
   if (!line.jsonl_file.empty()) {
     auto written = write_jsonl(opened->trace, *filter, line.jsonl_file);
-    if (!written) return complain("export", written.error(), 1);
+    if (!written) return complain("export", written.error(), exit_cannot);
     damage = std::move(*written);
   }
   return report_damage("export", damage);

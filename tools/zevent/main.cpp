@@ -189,5 +189,5 @@ int main(int argument_count, char** arguments) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "zevent: %s\n", error.what());
   }
-  return 1;
+  return zevent::tool::exit_cannot;
 }

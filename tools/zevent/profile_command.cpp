@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
@@ -8,12 +6,13 @@
 
 #include "base/message.hpp"
 #include "base/temporary_folder.hpp"
-#include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
 #include "launch/recorded_run.hpp"
+#include "launch/unrecorded_program.hpp"
 #include "report/summary_output.hpp"
 #include "report/text_output.hpp"
+#include "report_target.hpp"
 #include "trace/pack.hpp"
 
 namespace zevent::tool {
@@ -25,21 +24,24 @@ struct profile_options {
   std::string output;  // as it was given; empty: the trace is not kept
   launch::recording_options recording;
   std::string way = "auto";
+  std::string report;  // where the summary goes; empty: stderr
   bool json = false;
+  bool or_run = false;
 };
 
-void print_summary(const trace::trace_file& trace, const profile_options& options) {
+result<void> print_summary(const trace::trace_file& trace, const profile_options& options) {
   // A pipe that nobody reads any more ends the verb by an error, so that the folder is removed. The
   // program, which would inherit this, has ended.
   std::signal(SIGPIPE, SIG_IGN);
   const auto found = report::summarise(trace, trace::call_filter{}, {});
-  report::text_output out(STDOUT_FILENO);
-  if (options.json) return report::write_summary_json(trace, found, out);
-  const bool on_terminal = isatty(STDOUT_FILENO) != 0;
-  report::write_summary_text(trace, found,
-                             {options.output.empty() ? "profile" : options.output,
-                              wants_colour(stdout), on_terminal ? terminal_width(stdout) : 0},
-                             out);
+  const report_target target(options.report, stderr);
+  return target.write([&](report::text_output& out) {
+    if (options.json) return report::write_summary_json(trace, found, out);
+    report::write_summary_text(trace, found,
+                               {options.output.empty() ? "profile" : options.output,
+                                target.wants_colour(), target.columns(0)},
+                               out);
+  });
 }
 
 result<trace::pack_report> pack(const profile_options& options) {
@@ -59,13 +61,29 @@ result<void> report_on(const profile_options& options, const trace::pack_report&
   // What is not kept is in no file from here on, whatever ends the printing.
   std::error_code error;
   if (options.output.empty()) fs::remove_all(fs::path(output).parent_path(), error);
-  print_summary(*opened, options);
+  if (auto printed = print_summary(*opened, options); !printed) return printed;
   if (packed.lost_calls != 0)
     say("profile: {} calls were not recorded{}{}", packed.lost_calls,
         packed.stop_reason.empty() ? "" : "; recording stopped: ", packed.stop_reason);
   if (packed.timed_commands == 0)
     say("profile: no command ran on a device, or none that was to be timed");
   return {};
+}
+
+// The summary of a run that has ended, or why there is none.
+result<void> report_on_run(const profile_options& options, const std::vector<std::string>& command,
+                           launch::way_in way, const launch::installation& files,
+                           std::optional<launch::signal_relay>& relay) {
+  const std::string& output = options.recording.output;
+  if (launch::remove_if_unused(launch::parts_folder_of(output))) {
+    launch::remove_older_trace(output);
+    return fail("no call was recorded: {}", launch::explain_unrecorded(command, way, files));
+  }
+  const auto packed = pack(options);
+  relay.reset();  // a request to end ends the printing, as ever
+  if (packed) return report_on(options, *packed);
+  launch::remove_older_trace(output);
+  return tl::unexpected(packed.error());
 }
 
 // Gives the program's end, in whatever way it came; an exit status where it was not started.
@@ -75,18 +93,17 @@ tl::expected<launch::program_end, int> run_profiled(profile_options& options,
   const auto give_up = [](const failure& why, int status) {
     return tl::unexpected(complain("profile", why, status));
   };
-  if (const auto prepared = launch::prepare_recording(options.recording); !prepared)
-    return give_up(prepared.error(), 1);
+  const auto otherwise = options.or_run ? launch::unrecordable::run : launch::unrecordable::refuse;
+  if (const auto prepared = launch::prepare_recording(options.recording, otherwise); !prepared)
+    return give_up(prepared.error(), exit_cannot);
   const auto way = launch::choose_way_in_as_asked(options.way, command.front()).way;
   std::optional<launch::signal_relay> relay(std::in_place);
   const auto end = launch::run_recorded(command, way, files, options.recording, *relay);
   if (!end) return give_up(end.error(), launch::exit_status_of_failed_start(command.front()));
-  if (options.recording.output.empty()) return *end;
-  const auto packed = pack(options);
-  relay.reset();  // a request to end ends the printing, as ever
-  const auto reported =
-      packed ? report_on(options, *packed) : result<void>(tl::unexpected(packed.error()));
+  if (options.recording.output.empty()) return *end;  // as --or-run wants it
+  const auto reported = report_on_run(options, command, way, files, relay);
   if (!reported) say("profile: {}", reported.error().message);
+  if (!reported && !options.or_run && end->exit_status == 0) return tl::unexpected(exit_cannot);
   return *end;
 }
 
@@ -94,12 +111,14 @@ int profile(const CLI::App& line, profile_options& options) {
   const auto command = program_of(line);
   if (!command) return complain("profile", command.error(), exit_usage);
   const auto files = launch::find_installation();
-  if (!files) return complain("profile", files.error(), 1);
+  if (!files) return complain("profile", files.error(), exit_cannot);
   if (const auto place = may_be_replaced(options.output); !options.output.empty() && !place)
     return complain("profile", place.error(), exit_usage);
+  if (const auto possible = report_target(options.report, stderr).check(); !possible)
+    return complain("profile", possible.error(), exit_cannot);
   options.recording.driver = launch::find_driver_as_asked(options.recording.driver);
 
-  tl::expected<launch::program_end, int> end = tl::unexpected(1);
+  tl::expected<launch::program_end, int> end = tl::unexpected(exit_cannot);
   {
     const temporary_folder unkept("zevent-profile");
     std::error_code error;
@@ -120,12 +139,19 @@ action declare_profile(CLI::App& line) {
   options->recording.memory = "off";
   line.footer(
       "Every command that the device executes is timed by an event of zevent's own; the program's\n"
-      "events, and what they mean, stay as they are: docs/profiling.md. The exit status is the\n"
-      "program's. A trace that is kept is one like any other: 'zevent summary' prints the same.");
+      "events, and what they mean, stay as they are: docs/profiling.md. A trace that is kept is "
+      "one\n"
+      "like any other: 'zevent summary' prints the same.\n\n"
+      "The exit status and the standard output are the program's; the summary goes to standard\n"
+      "error, unless --report says otherwise. Where nothing can be recorded the program is not\n"
+      "started: status 2. It is 2 also for a program that ends with 0 and makes no call.");
   line.add_option("-o,--output", options->output, "keep the trace here")->type_name("FILE");
   line.add_option("--kernels", options->recording.kernels,
                   "time only launches of kernels whose names match, with * and ?")
       ->type_name("PATTERN");
+  line.add_option("--report", options->report,
+                  "write the summary to this file; - is standard output")
+      ->type_name("FILE");
   line.add_flag("--json", options->json, "the summary as one JSON object: docs/export.md");
   line.add_option("--memory", options->recording.memory,
                   "what is kept of the memory that commands read: off, copies or full; results: "
@@ -144,6 +170,8 @@ action declare_profile(CLI::App& line) {
   line.add_option("--way", options->way, "how the program meets the recorder: docs/recording.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
+  line.add_flag("--or-run", options->or_run,
+                "run the program also where it cannot be recorded; the exit status is its own");
   line.prefix_command();
   return [&line, options] { return profile(line, *options); };
 }

@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "launch/program.hpp"
 #include "launch/recorded_run.hpp"
+#include "launch/unrecorded_program.hpp"
 #include "report/progress_bar.hpp"
 #include "trace/pack.hpp"
 
@@ -22,6 +23,7 @@ struct record_options {
   launch::recording_options recording;
   std::string way = "auto";
   bool keep_parts = false;
+  bool or_run = false;
   bool quiet = false;
   bool verbose = false;
 };
@@ -37,8 +39,8 @@ std::string lost_text(const trace::pack_report& report) {
   return fmt::format("{} (recording stopped: {})", text, report.stop_reason);
 }
 
-// Makes the trace of the parts and says so.
-void pack(const record_options& options) {
+// Makes the trace of the parts and says so. False: there is no trace with a call of this run.
+bool pack(const record_options& options) {
   const auto report = [&] {
     std::optional<report::progress_bar> bar;
     trace::pack_options how;
@@ -53,19 +55,34 @@ void pack(const record_options& options) {
     };
     return trace::pack_finished_run(folder, options.recording.output, options.keep_parts, how);
   }();
-  if (!report) return say("record: {}", report.error().message);
+  if (!report) {
+    say("record: {}", report.error().message);
+    launch::remove_older_trace(options.recording.output);
+    return false;
+  }
   for (const auto& damage : report->damage) say("record: {}", damage);
   if (!options.quiet)
     say("{}, {}, {}, {}, {}: {}", counted(report->calls, "call"),
         counted(report->threads, "thread"), counted(report->processes, "process"),
         lost_text(*report), byte_size_text(report->size_bytes), options.output);
+  return report->calls != 0;
+}
+
+// False: there is no trace with a call of this run.
+bool keep_trace(const record_options& options, const std::vector<std::string>& command,
+                launch::way_in way, const launch::installation& files) {
+  if (!launch::remove_if_unused(launch::parts_folder_of(options.recording.output)))
+    return pack(options);
+  say("record: no call was recorded: {}", launch::explain_unrecorded(command, way, files));
+  launch::remove_older_trace(options.recording.output);
+  return false;
 }
 
 int record(const CLI::App& line, record_options& options) {
   const auto command = program_of(line);
   if (!command) return complain("record", command.error(), exit_usage);
   const auto files = launch::find_installation();
-  if (!files) return complain("record", files.error(), 1);
+  if (!files) return complain("record", files.error(), exit_cannot);
 
   auto& recording = options.recording;
   if (options.output.empty())
@@ -84,13 +101,16 @@ int record(const CLI::App& line, record_options& options) {
                launch::name_of(choice.way), choice.reason,
                recording.driver.empty() ? files->driver : recording.driver);
 
-  if (const auto prepared = launch::prepare_recording(recording); !prepared)
-    return complain("record", prepared.error(), 1);
+  const auto otherwise = options.or_run ? launch::unrecordable::run : launch::unrecordable::refuse;
+  if (const auto prepared = launch::prepare_recording(recording, otherwise); !prepared)
+    return complain("record", prepared.error(), exit_cannot);
   launch::signal_relay relay;
   const auto end = launch::run_recorded(*command, choice.way, *files, recording, relay);
   if (!end)
     return complain("record", end.error(), launch::exit_status_of_failed_start(command->front()));
-  if (!recording.output.empty()) pack(options);
+  const bool is_recorded =
+      !recording.output.empty() && keep_trace(options, *command, choice.way, *files);
+  if (!is_recorded && !options.or_run && end->exit_status == 0) return exit_cannot;
   launch::end_like(*end);
 }
 
@@ -101,7 +121,9 @@ action declare_record(CLI::App& line) {
   line.footer(
       "The exit status is the program's, and so are its terminal, its input and output and its\n"
       "signals. Scripts and programs that start others are recorded whole: all processes go into\n"
-      "one trace. Whatever becomes of the program, the calls that it made are in the trace.");
+      "one trace. Whatever becomes of the program, the calls that it made are in the trace.\n\n"
+      "Where nothing can be recorded the program is not started: status 2. It is 2 also for a\n"
+      "program that ends with 0 and makes no call; an older trace of that name is removed.");
   line.add_option("-o,--output", options->output, "the trace to write")
       ->capture_default_str()
       ->type_name("FILE");
@@ -122,6 +144,8 @@ action declare_record(CLI::App& line) {
   line.add_option("--way", options->way, "how the program meets the recorder: docs/recording.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
+  line.add_flag("--or-run", options->or_run,
+                "run the program also where it cannot be recorded; the exit status is its own");
   line.add_flag("--keep-parts", options->keep_parts, "leave what the processes wrote beside it");
   line.add_flag("-q,--quiet", options->quiet, "say nothing at the end");
   line.add_flag("-v,--verbose", options->verbose, "say which way and which driver were taken");

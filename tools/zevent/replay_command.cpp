@@ -164,7 +164,7 @@ int replay(const replay_options& options) {
     if (std::holds_alternative<model::memory_differs>(*wanted)) report.compare_memory = true;
   }
   const auto opened = open_named("replay", options.trace);
-  if (!opened) return complain("replay", opened.error(), exit_could_not_run);
+  if (!opened) return complain("replay", opened.error(), exit_cannot);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: replay: {}\n", warning);
   const auto& trace = opened->trace;
   const auto processes = processes_of(options, trace);
@@ -231,8 +231,8 @@ action declare_replay(CLI::App& line) {
       "Every call is made once, in the recorded order, with the recorded arguments, on as many\n"
       "threads and processes. A query stays a query: no call is added, left out or turned into\n"
       "a wait.\n"
-      "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run.\n"
-      "With --symptom: 0 when it is not there, 1 when it is.");
+      "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run,\n"
+      "2 when the trace cannot be opened. With --symptom: 0 when it is not there, 1 when it is.");
   line.add_option("TRACE", options->trace, "the recording")->required();
   line.add_option("--driver", options->driver,
                   "the driver or loader to replay on; the software driver if not given")

@@ -249,7 +249,7 @@ int repro(const repro_options& options) {
     given = *parsed;
   }
   const auto opened = open_named("repro", options.trace);
-  if (!opened) return complain("repro", opened.error(), exit_could_not_run);
+  if (!opened) return complain("repro", opened.error(), exit_cannot);
   for (const auto& warning : opened->warnings) fmt::print(stderr, "zevent: repro: {}\n", warning);
   const auto& trace = opened->trace;
   const uint64_t last = options.until.value_or(UINT64_MAX);
@@ -276,7 +276,7 @@ int repro(const repro_options& options) {
                                    symptom->why, symptom->what, chosen->crashes,
                                    std::move(processes)};
   const auto written = repro::write_project(options.output, *program, trace, facts);
-  if (!written) return complain("repro", written.error(), exit_could_not_run);
+  if (!written) return complain("repro", written.error(), exit_cannot);
 
   for (const auto& each : chosen->crashes) fmt::print("{}\n", each);
   if (is_none(symptom->what) && !given)

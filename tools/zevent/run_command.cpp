@@ -25,6 +25,7 @@ struct run_options {
   std::string seed;
   uint64_t timeout_s = 60;
   bool check = false;
+  std::string fail_on = "error";
 };
 
 result<std::string> joined_faults(const run_options& options) {
@@ -193,7 +194,8 @@ int run(const CLI::App& line, const run_options& options) {
   if (!changes) return complain("run", changes.error(), exit_usage);
   if (!options.sweep.empty()) return run_sweep(options, *command, *changes);
   if (options.check)
-    return run_checked({"--driver", "software", "--way", options.way}, *changes, *command);
+    return run_checked({"--driver", "software", "--way", options.way}, *changes, *command,
+                       options.fail_on);
   if (options.chaos_seeds > 0) return run_under_chaos(options, *command, *changes);
 
   const auto problem = launch::become_program(*command, *changes);
@@ -219,7 +221,7 @@ action declare_run(CLI::App& line) {
       "Ctrl-C ends both early: what was found so far is printed, and the exit status is 130.\n\n"
       "With --check the run is recorded, and when it has ended 'zevent check' says on stderr\n"
       "what it did wrong. Exit status then: the program's unless it is 0; else 0 no errors\n"
-      "found, 1 errors found, 2 could not check.");
+      "found, 1 errors found (--fail-on), 2 could not check.");
   line.add_option("--way", options->way, "how the program meets the driver: docs/architecture.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))
       ->capture_default_str();
@@ -245,9 +247,16 @@ action declare_run(CLI::App& line) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
       ->capture_default_str()
       ->type_name("N");
-  line.add_flag("--check", options->check, "check what the program did, when it has ended")
-      ->excludes(chaos)
-      ->excludes(sweep);
+  auto* check =
+      line.add_flag("--check", options->check, "check what the program did, when it has ended")
+          ->excludes(chaos)
+          ->excludes(sweep);
+  line.add_option("--fail-on", options->fail_on,
+                  "with --check, the exit status is 1 for: error, hazard or performance, and what "
+                  "is worse")
+      ->check(CLI::IsMember({"error", "hazard", "performance"}))
+      ->capture_default_str()
+      ->needs(check);
   line.add_option("--seed", options->seed, "run under chaos with this seed")
       ->check(is_seed)
       ->type_name("SEED")

@@ -24,7 +24,7 @@ struct show_line {
 
 int show(const show_line& line) {
   const auto opened = open_argument("show", line.trace);
-  if (!opened) return complain("show", opened.error(), 1);
+  if (!opened) return complain("show", opened.error(), exit_cannot);
   const auto filter = filter_of(line.trace, opened->trace);
   if (!filter) return complain("show", filter.error(), exit_usage);
 

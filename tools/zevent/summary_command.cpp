@@ -28,7 +28,7 @@ report::trace_summary read_summary(const trace::trace_file& trace, const trace::
 
 int summary(const summary_line& line) {
   const auto opened = open_argument("summary", line.trace);
-  if (!opened) return complain("summary", opened.error(), 1);
+  if (!opened) return complain("summary", opened.error(), exit_cannot);
   const auto filter = filter_of(line.trace, opened->trace);
   if (!filter) return complain("summary", filter.error(), exit_usage);
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "command.hpp"
 #include "file_kind.hpp"
 #include "report/progress_bar.hpp"
 
@@ -68,7 +69,7 @@ result<trace::call_filter> filter_of(const trace_argument& argument,
 int report_damage(std::string_view verb, std::span<const trace::file_damage> damage) {
   for (const auto& each : damage)
     fmt::print(stderr, "zevent: {}: note: {}; its calls are missing\n", verb, each.what);
-  return damage.empty() ? 0 : 1;
+  return damage.empty() ? 0 : exit_found;
 }
 
 }  // namespace zevent::tool

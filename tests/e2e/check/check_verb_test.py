@@ -38,10 +38,11 @@ def expect(holds, what, *shown):
 
 
 def findings_of(*words, environment=None):
-    done = run("check", "--json", *words, environment=environment)
-    expect(done.returncode in (0, 1), f"check {words} could not check", done.stderr)
-    # The program's own output comes first.
-    return json.loads(done.stdout[done.stdout.index("{\n") :])["findings"]
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        done = run("check", "--json", "-o", report, *words, environment=environment)
+        expect(done.returncode in (0, 1), f"check {words} could not check", done.stderr)
+        return json.loads(report.read_text())["findings"]
 
 
 def listed_rules():
@@ -276,7 +277,6 @@ def case_could_not_check():
             [junk],
             [pathlib.Path(folder) / "absent.zev"],
             ["--", "/bin/true"],
-            ["--", pathlib.Path(folder) / "absent"],
             ["--rule", "EV-999", junk],
             ["--severity", "fatal", junk],
             ["--blocking", "soon", junk],
@@ -285,6 +285,59 @@ def case_could_not_check():
         ):
             done = run("check", *words, status=2)
             expect(done.stderr and not done.stdout, f"check {words}", done.stdout, done.stderr)
+        missing = pathlib.Path(folder) / "absent"
+        done = run("check", "--", missing, status=127)
+        expect(f"cannot run {missing}" in done.stderr, "a program that is not there", done.stderr)
+
+
+def case_report():
+    """Where the report goes, what the processes are numbered from, and what makes the status 1."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report"
+        wrong = ["--", f"{examples}/missing_barrier", "wrong"]
+        own = subprocess.run([zevent, "run", *wrong], capture_output=True, text=True).stdout
+        for form in ([], ["--json"], ["--sarif"]):
+            done = run("check", *form, *UNTIMED, *wrong, status=1)
+            expect(done.stdout == own, f"{form}: stdout is the program's own", done.stdout)
+            expect("EV-25" in done.stderr, f"{form}: the report is on stderr", done.stderr)
+            done = run("check", *form, "-o", report, *UNTIMED, *wrong, status=1)
+            expect(done.stdout == own and "EV-25" not in done.stderr, f"{form} with -o", done)
+            expect("EV-25" in report.read_text(), f"{form}: the report is in the file")
+            done = run("check", *form, "-o", "-", *UNTIMED, *wrong, status=1)
+            expect("EV-25" in done.stdout, f"{form}: -o - is standard output", done.stdout)
+        found = findings_of(*UNTIMED, *wrong)
+        expect({each["process"] for each in found} == {1}, "processes count from 1", found)
+
+        refused = run("check", "-o", f"{folder}/absent/report", *wrong, status=2)
+        expect(refused.stdout == "" and "absent/report" in refused.stderr, "no place", refused)
+
+        trace = record(folder, f"{examples}/missing_barrier", "wrong")
+        content = trace.read_bytes()
+        run("check", "-o", trace, trace, status=2)
+        expect(trace.read_bytes() == content, "a report does not overwrite the trace")
+        expect("EV-25" in run("check", trace, status=1).stdout, "of a trace it is on stdout")
+
+
+def case_fail_on():
+    """--fail-on says from which severity on the status is 1; what fails is shown."""
+    with tempfile.TemporaryDirectory() as folder:
+        # A hazard and nothing worse; and what costs time and nothing worse.
+        for number, fault, level in (("22", "", "hazard"), ("70", "query-slow:5000", "performance")):
+            trace = record(folder, rule_programs, number, "broken", environment={"ZEVENT_FAULTS": fault})
+            rule = ["--rule", f"EV-{number}"]
+            severities = {each["severity"] for each in findings_of(*rule, trace)}
+            expect(severities == {level}, f"EV-{number} is {severities}")
+            order = ["error", "hazard", "performance"]
+            for fails in order:
+                status = 1 if order.index(fails) >= order.index(level) else 0
+                done = run("check", *rule, "--fail-on", fails, "--severity", "error", trace, status=status)
+                expect((level in done.stdout) == bool(status), f"{level} on {fails}", done.stdout)
+            run("check", *rule, trace, status=0)
+            trace.unlink()
+    run("check", "--fail-on", "note", "x.zev", status=2)
+    slow = ["--check", "--fault", "query-slow:5000", "--", rule_programs, "70", "broken"]
+    run("run", "--fail-on", "performance", *slow, status=1)
+    run("run", "--fail-on", "error", "--", rule_programs, "70", "broken", status=2)
 
 
 if __name__ == "__main__":

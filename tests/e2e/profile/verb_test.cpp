@@ -61,14 +61,16 @@ TEST_F(ProfileVerb, EndsAsTheProgramDoes) {
   EXPECT_EQ(zevent("profile -- sh -c 'exit 7'").status, 7);
   EXPECT_EQ(zevent("profile -- /no/such/program").status, 127);
   EXPECT_EQ(zevent("profile --no-such-option -- true").status, 2);
-  EXPECT_TRUE(has(zevent("profile -- true").out, "called no Level Zero function"));
+  const auto without_calls = zevent("profile -- true");
+  EXPECT_EQ(without_calls.status, 2);
+  EXPECT_TRUE(has(without_calls.out, "no call was recorded: ")) << without_calls.out;
 }
 
 // As `zevent record` does.
-TEST_F(ProfileVerb, RunsTheProgramEvenWhereNothingCanBeWritten) {
+TEST_F(ProfileVerb, RunsTheProgramEvenWhereNothingCanBeWrittenIfAskedTo) {
   for (const char* verb : {"record", "profile"}) {
-    const auto end =
-        zevent(fmt::format("{} -o {}/none/p.zev -- sh -c '" PROGRAM "; exit 7'", verb, folder()));
+    const auto end = zevent(
+        fmt::format("{} --or-run -o {}/none/p.zev -- sh -c '" PROGRAM "; exit 7'", verb, folder()));
     EXPECT_EQ(end.status, 7) << end.out;
     EXPECT_TRUE(has(end.out, "nothing is recorded: cannot make")) << end.out;
     EXPECT_TRUE(has(end.out, "came back")) << end.out;
@@ -79,7 +81,7 @@ TEST_F(ProfileVerb, LeavesAnOlderRecordingAlone) {
   std::filesystem::create_directory(folder() + "/p.zev.parts");
   for (const char* verb : {"record", "profile"}) {
     const auto end = zevent(fmt::format("{} -o {}/p.zev -- " PROGRAM, verb, folder()));
-    EXPECT_EQ(end.status, 1) << end.out;
+    EXPECT_EQ(end.status, 2) << end.out;
     EXPECT_FALSE(has(end.out, "came back")) << end.out;
   }
 }

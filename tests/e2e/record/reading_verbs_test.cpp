@@ -81,7 +81,7 @@ TEST_F(ReadingVerb, AReaderThatHasSeenEnoughIsNoFailureToTalkAbout) {
 
 TEST_F(ReadingVerb, AReaderThatHasSeenEnoughLeavesNothingBehind) {
   std::filesystem::create_directory(folder_ + "/tmp");
-  for (const std::string verb : {"check --severity note", "profile"}) {
+  for (const std::string verb : {"check --severity note -o -", "profile --report -"}) {
     // The program's output is not what is read.
     const auto end = started({"/bin/sh", "-c",
                               "export TMPDIR=$PWD/tmp; { " ZEVENT " " + verb +
@@ -293,7 +293,7 @@ TEST_F(ReadingVerb, ATraceThatWasCutIsReadUpToThere) {
 TEST_F(ReadingVerb, AnExportThatCannotBeWrittenIsSaid) {
   for (const char* form : {"--sqlite", "--jsonl"}) {
     const auto end = zevent({"export", form, "/nowhere/file", "t.zev"});
-    EXPECT_EQ(WEXITSTATUS(end.status), 1);
+    EXPECT_EQ(WEXITSTATUS(end.status), 2);
     EXPECT_NE(end.error.find("/nowhere/file"), std::string::npos) << end.error;
   }
 }

@@ -3,7 +3,7 @@
     impatient_user_test.py ZEVENT PROGRAM ASKS_DEVICES
 
 PROGRAM waits for an event, ASKS_DEVICES asks for all devices. Expected: wrong words on the command line are named and end with status 2,
-what cannot be run with 125, each with one line that says why; a symptom is read the same way by check,
+what cannot be opened or written too, what cannot be run with 125, each with one line that says why; a symptom is read the same way by check,
 replay and repro; nothing of the user's is overwritten; Ctrl-C leaves no process behind, and nothing
 leaves a temporary file.
 """
@@ -18,7 +18,7 @@ import time
 
 from commands import expect
 
-USAGE, COULD_NOT_RUN = 2, 125
+USAGE, CANNOT_OPEN, CANNOT_WRITE, COULD_NOT_RUN = 2, 2, 2, 125
 
 
 class Trial:
@@ -51,9 +51,9 @@ def wrong_words(trial):
         trial.run([verb, "--process", "5", "t.zev"], USAGE, "there is no process 5")
         trial.run([verb, "--process", "0", "t.zev"], USAGE, "there is no process 0")
         trial.run([verb, "--process", "one", "t.zev"], USAGE, "'one' is not a whole number")
-        trial.run([verb, "nowhere.zev"], COULD_NOT_RUN, "No such file")
-        trial.run([verb, "empty"], COULD_NOT_RUN, "not a zevent trace")
-        trial.run([verb, "nothing"], COULD_NOT_RUN, "is a folder, and no recording")
+        trial.run([verb, "nowhere.zev"], CANNOT_OPEN, "No such file")
+        trial.run([verb, "empty"], CANNOT_OPEN, "not a zevent trace")
+        trial.run([verb, "nothing"], CANNOT_OPEN, "is a folder, and no recording")
     trial.run(["replay", "--timeout", "soon", "t.zev"], USAGE, "'soon' is not a duration")
     trial.run(["replay", "--timeout", "0s", "t.zev"], USAGE, "'0s' is not a duration")
     trial.run(["replay", "--pace", "slow", "t.zev"], USAGE, "slow")
@@ -90,10 +90,10 @@ def symptoms(trial):
 def folders(trial):
     os.mkdir(trial.path("mine"))
     open(trial.path("mine/file"), "w").close()
-    trial.run(["repro", "-o", "mine", "t.zev"], COULD_NOT_RUN, "has other things in it")
-    trial.run(["repro", "-o", "empty", "t.zev"], COULD_NOT_RUN, "is not a folder")
-    trial.run(["repro", "-o", "", "t.zev"], COULD_NOT_RUN, "has no name")
-    trial.run(["repro", "-o", "t.zev/sub", "t.zev"], COULD_NOT_RUN, "cannot make")
+    trial.run(["repro", "-o", "mine", "t.zev"], CANNOT_WRITE, "has other things in it")
+    trial.run(["repro", "-o", "empty", "t.zev"], CANNOT_WRITE, "is not a folder")
+    trial.run(["repro", "-o", "", "t.zev"], CANNOT_WRITE, "has no name")
+    trial.run(["repro", "-o", "t.zev/sub", "t.zev"], CANNOT_WRITE, "cannot make")
     trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
     trial.run(["repro", "--symptom", "none", "-o", "again", "t.zev"], 0)
     if os.listdir(trial.path("mine")) != ["file"]:
@@ -101,7 +101,7 @@ def folders(trial):
     os.makedirs(trial.path("by_hand/data"))
     with open(trial.path("by_hand/repro.c"), "w") as file:
         file.write("int main(void) { return 0; }\n")
-    trial.run(["repro", "-o", "by_hand", "t.zev"], COULD_NOT_RUN, "has other things in it")
+    trial.run(["repro", "-o", "by_hand", "t.zev"], CANNOT_WRITE, "has other things in it")
     if sorted(os.listdir(trial.path("by_hand"))) != ["data", "repro.c"]:
         sys.exit("somebody's own repro.c was taken for one of ours")
 
@@ -121,12 +121,12 @@ def names(trial):
 def full_disk(trial):
     with open("/dev/full", "w") as full:
         done = subprocess.run([trial.zevent, "replay", trial.path("t.zev")], stdout=full, stderr=subprocess.PIPE)
-    if done.returncode != 1 or b"cannot write the output" not in done.stderr:
+    if done.returncode != CANNOT_WRITE or b"cannot write the output" not in done.stderr:
         sys.exit(f"output that cannot be written: status {done.returncode}, {done.stderr}")
     for words in (["replay", trial.path("t.zev")], ["replay", "nowhere.zev"]):
         with open("/dev/full", "w") as full:
             done = subprocess.run([trial.zevent, *words], stdout=full, stderr=full)
-        if done.returncode != 1:
+        if done.returncode != CANNOT_WRITE:
             sys.exit(f"neither output nor complaint can be written: status {done.returncode}")
 
 

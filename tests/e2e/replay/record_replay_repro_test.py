@@ -51,11 +51,12 @@ def again(zevent, include, options, program, environment=None):
         repro = os.path.join(folder, "repro")
         memory = [] if "--no-memory" in options else ["--memory=results"]
         record = [zevent, "record", "--driver", "software", *memory, "-o", trace, "--", *program]
-        run(record, 0, environment)
         if "--empty" in options:
+            run(record, 2, environment)
             for command in (["replay", trace], ["repro", "--symptom", SYMPTOM, "-o", repro, trace]):
-                print(run([zevent, *command], 125))
+                print(run([zevent, *command], 2))
             return
+        run(record, 0, environment)
         compared = ["--compare", "memory"] if memory else []
         said = run([zevent, "replay", *compared, trace], 0)
         print(said)

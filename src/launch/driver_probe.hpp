@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace zevent::launch {
+
+// Whether the library can be loaded here and is a Level Zero driver or loader. A child process
+// loads it: what its constructors do is not done to this one. The error names the library.
+result<void> probe_driver(const std::string& library);
+
+}  // namespace zevent::launch
