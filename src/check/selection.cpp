@@ -1,6 +1,7 @@
 #include "check/selection.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "trace/call_filter.hpp"
 
@@ -13,27 +14,54 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// Whether a word of the text, such as the name of an object, fits the pattern.
-bool any_word_matches(std::string_view text, std::string_view pattern) {
+// "memory_3": letters and underscores, then a number.
+bool names_an_object(std::string_view word) {
+  const auto number = word.find_last_not_of("0123456789");
+  return number != word.npos && number > 0 && number + 1 < word.size() && word[number] == '_' &&
+         std::isalpha(static_cast<unsigned char>(word.front())) != 0;
+}
+
+// "memory" of "memory_3".
+std::string_view kind_in(std::string_view object) {
+  return object.substr(0, object.rfind('_'));
+}
+
+bool any_matches(const std::set<std::string>& names, std::string_view pattern) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& each) { return trace::matches_glob(each, pattern); });
+}
+
+}  // namespace
+
+void add_object_names(std::string_view text, std::set<std::string>& names) {
   const auto is_part = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   };
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
     while (end < text.size() && is_part(text[end])) ++end;
-    if (end > at && trace::matches_glob(text.substr(at, end - at), pattern)) return true;
+    const auto word = text.substr(at, end - at);
+    if (names_an_object(word)) names.emplace(word);
     at = end + 1;
   }
-  return false;
 }
 
-bool applies(const suppression& each, const finding& to, std::string_view function) {
+bool applies(const suppression& each, const finding& to, const finding_subjects& about) {
   if (each.rule != to.rule) return false;
-  return each.pattern.empty() || trace::matches_glob(function, each.pattern) ||
-         any_word_matches(to.message, each.pattern);
+  if (each.pattern.empty() || trace::matches_glob(about.function, each.pattern) ||
+      any_matches(about.kernels, each.pattern))
+    return true;
+  std::set<std::string> named;
+  add_object_names(to.message, named);
+  for (const auto& step : to.steps) add_object_names(step, named);
+  for (const auto& involved : to.calls) add_object_names(involved.role, named);
+  std::set<std::string_view> kinds;
+  for (const auto& object : named) kinds.insert(kind_in(object));
+  return any_matches(named, each.pattern) ||
+         std::any_of(about.objects.begin(), about.objects.end(), [&](const std::string& object) {
+           return !kinds.contains(kind_in(object)) && trace::matches_glob(object, each.pattern);
+         });
 }
-
-}  // namespace
 
 result<std::vector<suppression>> parse_suppressions(std::string_view text,
                                                     std::string_view file_name) {
@@ -53,19 +81,19 @@ result<std::vector<suppression>> parse_suppressions(std::string_view text,
                   number, line.substr(0, gap));
     const auto pattern = trimmed(line.substr(gap));
     if (pattern.find_first_of(" \t") != std::string_view::npos)
-      return fail("{}:{}: after the rule comes one function or one object, not '{}'", file_name,
+      return fail("{}:{}: after the rule comes one function, object or kernel, not '{}'", file_name,
                   number, pattern);
     found.push_back({*rule, std::string(pattern), number});
   }
   return found;
 }
 
-bool selects(const selection& wanted, const finding& each, std::string_view function) {
+bool selects(const selection& wanted, const finding& each, const finding_subjects& about) {
   if (each.level > wanted.least) return false;
   if (!wanted.only.empty() && !wanted.only.contains(each.rule)) return false;
   if (wanted.ignored.contains(each.rule)) return false;
   return std::none_of(wanted.suppressions.begin(), wanted.suppressions.end(),
-                      [&](const suppression& s) { return applies(s, each, function); });
+                      [&](const suppression& s) { return applies(s, each, about); });
 }
 
 }  // namespace zevent::check

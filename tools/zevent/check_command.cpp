@@ -12,6 +12,7 @@
 #include "base/temporary_folder.hpp"
 #include "check/finding_report.hpp"
 #include "check/grouping.hpp"
+#include "check/kernel_names.hpp"
 #include "check/selection.hpp"
 #include "check/trace_check.hpp"
 #include "command.hpp"
@@ -98,7 +99,9 @@ result<check::selection> selection_of(check_line& line) {
 // unpacked once.
 class call_printer {
  public:
-  call_printer(const trace::trace_file& trace, const std::vector<check::finding>& findings) {
+  call_printer(const trace::trace_file& trace, const std::vector<check::finding>& findings,
+               bool with_kernels) {
+    if (with_kernels) kernels_ = check::kernel_names(trace);
     std::set<trace::call_number> wanted;
     for (const auto& each : findings) {
       wanted.insert(each.call);
@@ -122,12 +125,27 @@ class call_printer {
   }
 
   const std::string& text(trace::call_number number) const { return line(number).text; }
-  const std::string& function(trace::call_number number) const { return line(number).function; }
+
+  check::finding_subjects subjects_of(const check::finding& which) const {
+    check::finding_subjects about;
+    about.function = line(which.call).function;
+    add_subjects(which.call, about);
+    for (const auto& involved : which.calls) add_subjects(involved.call, about);
+    return about;
+  }
 
  private:
   struct printed_call {
     std::string text, function;
   };
+
+  void add_subjects(trace::call_number number, check::finding_subjects& about) const {
+    check::add_object_names(line(number).text, about.objects);
+    for (const auto& each : about.objects) {
+      const auto name = kernels_.find(each);
+      if (name != kernels_.end()) about.kernels.insert(name->second);
+    }
+  }
 
   const printed_call& line(trace::call_number number) const {
     static const printed_call unreadable{"(this call cannot be read)", ""};
@@ -136,21 +154,34 @@ class call_printer {
   }
 
   std::map<trace::call_number, printed_call> lines_;
+  std::map<std::string, std::string> kernels_;  // "kernel_1" is "reverse_add"
 };
 
-// Leaves what the user wants to see. Gives how many were suppressed by the user's file.
-uint64_t leave_out(std::vector<check::finding>& findings, const check::selection& wanted,
-                   const call_printer& printer) {
+// Leaves what the user wants to see, and notes what the user's file has left out.
+void leave_out(check::check_result& checked, const check::selection& wanted,
+               const call_printer& printer, const std::string& file) {
   check::selection without_file = wanted;
   without_file.suppressions.clear();
   uint64_t suppressed = 0;
-  std::erase_if(findings, [&](const check::finding& each) {
-    const auto& function = printer.function(each.call);
-    if (selects(wanted, each, function)) return false;
-    if (selects(without_file, each, function)) suppressed += 1 + each.more;
-    return true;
+  std::vector<bool> is_used(wanted.suppressions.size(), false);
+  std::erase_if(checked.findings, [&](const check::finding& each) {
+    const auto about = printer.subjects_of(each);
+    bool is_known = false;
+    for (size_t i = 0; i < wanted.suppressions.size(); ++i) {
+      if (!applies(wanted.suppressions[i], each, about)) continue;
+      is_used[i] = is_known = true;
+    }
+    const bool is_wanted = selects(without_file, each, about);
+    if (is_wanted && is_known) suppressed += 1 + each.more;
+    return !is_wanted || is_known;
   });
-  return suppressed;
+  if (suppressed > 0)
+    checked.notes.push_back(fmt::format("{} known finding{} left out ({})", suppressed,
+                                        suppressed == 1 ? " is" : "s are", file));
+  for (size_t i = 0; i < is_used.size(); ++i)
+    if (!is_used[i])
+      checked.notes.push_back(
+          fmt::format("{}:{}: suppresses nothing here", file, wanted.suppressions[i].line));
 }
 
 // Instead of the rules: whether the recording shows a symptom.
@@ -184,15 +215,11 @@ int check_opened(const check_line& line, const check::selection& wanted,
   auto checked = check_calls(opened->trace, line.limits);
   checked.notes.insert(checked.notes.begin(), opened->warnings.begin(), opened->warnings.end());
 
-  const call_printer printer(opened->trace, checked.findings);
-  const auto suppressed = leave_out(checked.findings, wanted, printer);
+  const call_printer printer(opened->trace, checked.findings, !wanted.suppressions.empty());
+  leave_out(checked, wanted, printer, line.suppressions);
   if (!line.all) {
     check::group_findings(checked.findings);
     check::keep_few_of_a_kind(checked.findings);
-  }
-  if (suppressed > 0) {
-    checked.notes.push_back(fmt::format("{} known finding{} left out ({})", suppressed,
-                                        suppressed == 1 ? " is" : "s are", line.suppressions));
   }
   check::report_input input{name, checked.calls, checked.findings, checked.notes, {}, {}};
   input.call_text = [&](trace::call_number number) { return printer.text(number); };

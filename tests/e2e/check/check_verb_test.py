@@ -140,6 +140,33 @@ def case_selection():
     expect(len(set(rules)) == len(rules) and "EV-48" in rules, "--list-rules", rules)
 
 
+def case_documented_suppressions():
+    """Every line of the example in docs/checking.md suppresses what it says, and nothing else does."""
+    page = (pathlib.Path(__file__).parents[3] / "docs/checking.md").read_text()
+    example = next(each for each in page.split("```") if each.startswith("\nEV-70 "))
+    lines = example.strip().splitlines()
+    programs = {"EV-70": "70", "EV-36": "36-reset", "EV-25": "25", "EV-28": "28", "EV-75": "75"}
+    expect({each.split()[0] for each in lines} == set(programs), "a program for each line", lines)
+    with tempfile.TemporaryDirectory() as folder:
+        known = pathlib.Path(folder) / "known"
+        for line in lines:
+            rule = line.split()[0]
+            trace = record(folder, rule_programs, programs[rule], "broken",
+                           environment={"ZEVENT_FAULTS": "query-slow:5000" if rule == "EV-70" else ""})
+            fails = ["--fail-on", "performance", "--rule", rule]
+            run("check", *fails, trace, status=1)
+            known.write_text(example)
+            said = run("check", *fails, "--suppressions", known, trace, status=0).stdout
+            expect("left out" in said, f"{line}: it is said", said)
+            known.write_text(line + "\n")
+            said = run("check", *fails, "--suppressions", known, trace, status=0).stdout
+            expect("suppresses nothing" not in said, f"{line}: it is used", said)
+            known.write_text("\n".join(each for each in lines if each != line))
+            said = run("check", *fails, "--suppressions", known, trace, status=1).stdout
+            expect("known:1: suppresses nothing here" in said, "an unused line is named", said)
+            trace.unlink()
+
+
 # What the schema of SARIF 2.1.0 requires of each object, and the values that it allows.
 def check_sarif(log, lines):
     expect(log["version"] == "2.1.0" and "sarif" in log["$schema"], "version and schema")
