@@ -219,7 +219,9 @@ constexpr std::array table = {
     rule{ev(40), error, "Two threads use one handle at the same time",
          "Appending to a list, closing, resetting and destroying it, returning and closing IPC "
          "handles are not done by two threads at once with the same handle. Signals, resets and "
-         "queries from the host, executing lists and fences are free-threaded.",
+         "queries from the host, executing lists and fences are free-threaded. Calls that overlap "
+         "in the recording are an error; an object that several threads used in turn is a note, "
+         "since a recording does not show the program's locks.",
          "the functions named, \"from simultaneous threads\"",
          "Give each thread its own list, or guard it with a lock."},
     rule{ev(41), hazard, "Two threads execute lists on one queue at the same time",

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "check/rule_sets.hpp"
 
@@ -29,13 +31,19 @@ class thread_rule_set final : public rule_set {
       return each.handle == handle && each.exclusive == which && each.thread != call.thread &&
              !given_out_again(each);
     });
-    if (other != under_way_.end()) report(call, *other, which);
+    const bool at_once = other != under_way_.end();
+    if (at_once) report(call, *other, which);
+    note_user(call, which, handle, at_once);
     if (under_way_.size() >= most_uses) under_way_.erase(under_way_.begin());
     under_way_.push_back(
         {handle, call.end_ns, call.number, call.which, call.name, which, call.thread});
   }
 
   void began(const call_view& call) override { execute(call); }
+
+  void finish() override {
+    users_.for_each([&](uint64_t, const users& of) { report_in_turn(of); });
+  }
 
  private:
   static constexpr size_t most_uses = 256;
@@ -49,6 +57,61 @@ class thread_rule_set final : public rule_set {
     check::argument exclusive = none;
     uint32_t thread = 0;
   };
+
+  // The threads that used an object one after the other. What kept them apart, if anything, is not
+  // in a recording: a lock of the program's, or luck.
+  struct users {
+    std::string name;  // of the object, once there are two threads
+    call_number first = model::no_call, second = model::no_call;
+    uint32_t thread = 0;  // of the first
+    bool create_events = false;
+    bool at_once = false;  // which is an error of its own
+  };
+
+  static std::optional<model::object_kind> kind_of(argument which) {
+    switch (which) {
+      case hCommandList:
+        return model::object_kind::command_list;
+      case hEventPool:
+        return model::object_kind::event_pool;
+      case hKernel:
+        return model::object_kind::kernel;
+      default:
+        return std::nullopt;  // such objects are only given back
+    }
+  }
+
+  // That another thread gives an object back in the end is common, and not noted.
+  void note_user(const call_view& call, argument which, uint64_t handle, bool at_once) {
+    const auto kind = kind_of(which);
+    if (!kind) return;
+    if (destroys(call.which) || call.which == function::zeEventPoolCloseIpcHandle) {
+      if (const users* known = users_.find(handle)) report_in_turn(*known);
+      return users_.erase(handle);
+    }
+    users& of = users_[handle];
+    of.at_once |= at_once;
+    if (of.first == model::no_call) {
+      of.first = call.number;
+      of.thread = call.thread;
+    } else if (of.second == model::no_call && of.thread != call.thread) {
+      of.second = call.number;
+      of.name = look_.name(*kind, handle);
+      of.create_events = call.which == function::zeEventCreate;
+    }
+  }
+
+  void report_in_turn(const users& of) {
+    if (of.second == model::no_call || of.at_once) return;
+    finding* made =
+        look_.add_at(of.second, of.create_events ? ev(5) : ev(40), "in turn", severity::note);
+    if (made == nullptr) return;
+    made->message = fmt::format(
+        "{} was used by several threads, never at the same time in this run. Whether a lock keeps "
+        "them apart is not in a recording.",
+        of.name);
+    made->calls = {{of.first, "one thread"}, {of.second, "another thread"}};
+  }
 
   static uint64_t fingerprint(std::span<const std::byte> bytes) {
     uint64_t sum = 0xcbf2'9ce4'8422'2325;
@@ -163,6 +226,7 @@ class thread_rule_set final : public rule_set {
 
   std::vector<use> under_way_;               // calls that may not have ended, as they began
   model::handle_map<execution> executions_;  // by queue
+  model::handle_map<users> users_;           // of objects that are alive
 };
 
 }  // namespace

@@ -75,6 +75,39 @@ TEST_F(threads_and_times, a_list_is_not_appended_to_by_two_threads_at_once) {
   EXPECT_EQ(broken(), "EV-40");
 }
 
+TEST_F(threads_and_times, a_list_that_two_threads_use_in_turn_is_noted) {
+  const auto list = program.immediate_list(context, device);
+  const auto first = program.at_ns(100'000).on_thread(1).takes_ns(5'000).barrier(list);
+  const auto second = program.at_ns(106'000).on_thread(2).takes_ns(5'000).barrier(list);
+  program.at_ns(112'000).on_thread(1).takes_ns(5'000).barrier(list);
+  EXPECT_EQ(broken(), "");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, ev(40));
+  EXPECT_EQ(findings[0].level, severity::note);
+  ASSERT_EQ(findings[0].calls.size(), 2u);
+  EXPECT_EQ(findings[0].calls[0].call, first);
+  EXPECT_EQ(findings[0].calls[1].call, second);
+}
+
+TEST_F(threads_and_times, once_two_threads_use_it_at_the_same_time_no_note_is_needed) {
+  const auto list = program.immediate_list(context, device);
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).barrier(list);
+  program.at_ns(106'000).on_thread(2).takes_ns(5'000).barrier(list);
+  program.at_ns(108'000).on_thread(1).takes_ns(5'000).barrier(list);
+  EXPECT_EQ(broken(), "EV-40");
+  EXPECT_EQ(findings.size(), 1u);
+}
+
+TEST_F(threads_and_times, a_list_that_another_thread_destroys_is_not_worth_a_note) {
+  const auto list = program.immediate_list(context, device);
+  program.at_ns(100'000).on_thread(1).takes_ns(5'000).barrier(list);
+  program.at_ns(106'000).on_thread(1).synchronise_list(list);
+  program.at_ns(112'000).on_thread(2).call(function::zeCommandListDestroy,
+                                           {{argument::hCommandList, list}});
+  EXPECT_EQ(broken(), "");
+  EXPECT_TRUE(findings.empty());
+}
+
 TEST_F(threads_and_times, queries_may_be_made_by_all_threads_at_once) {
   const auto event = program.event(pool);
   program.at_ns(100'000).on_thread(1).takes_ns(5'000).query(event);
