@@ -13,7 +13,7 @@ namespace zevent::model {
 namespace {
 
 constexpr std::string_view forms =
-    "CALL>DURATION, CALL result=NAME, hang, crash[=SIGNAL], exit=N, memory or none";
+    "CALL>DURATION, CALL result=NAME, hang, crash[=SIGNAL], exit=N, memory, [CALL ]EV-NN or none";
 
 constexpr std::string_view result_prefix = "ZE_RESULT_";
 
@@ -90,6 +90,21 @@ result<symptom> parse_crash(std::string_view text) {
   return fail("'{}' is not a signal; write SIGSEGV or 11", text);
 }
 
+constexpr std::string_view rule_prefix = "EV-";
+
+// "EV-25", with the call before it or without one. Nothing where the last word is no rule.
+std::optional<result<symptom>> parse_rule_finding(std::string_view text) {
+  const auto space = text.find_last_of(" \t");
+  const auto last = space == std::string_view::npos ? text : text.substr(space + 1);
+  if (!last.starts_with(rule_prefix)) return std::nullopt;
+  const auto rule = parse_whole<uint32_t>(last.substr(rule_prefix.size()));
+  if (!rule) return result<symptom>(fail("'{}' is not a rule; write EV-25", last));
+  if (space == std::string_view::npos) return rule_finding{std::nullopt, *rule};
+  auto call = parse_call(trimmed(text.substr(0, space)));
+  if (!call) return result<symptom>(tl::unexpected(call.error()));
+  return rule_finding{std::move(*call), *rule};
+}
+
 std::string text_of(const call_pattern& call) {
   return call.number ? std::to_string(*call.number) : call.function;
 }
@@ -102,8 +117,7 @@ std::string duration_text(uint64_t ns) {
 }
 
 bool is_meant(const call_pattern& pattern, const call_facts& call) {
-  return pattern.number ? *pattern.number == call.number
-                        : trace::matches_glob(call.function, pattern.function);
+  return model::is_meant(pattern, call.number, call.function);
 }
 
 template <typename... Functions>
@@ -133,6 +147,7 @@ result<symptom> parse_symptom(std::string_view whole) {
   if (const auto word = text.find(" result="); word != std::string_view::npos)
     return parse_call_with_result(trimmed(text.substr(0, word)), trimmed(text.substr(word + 8)));
   if (text.starts_with("result=")) return parse_call_with_result("*", trimmed(text.substr(7)));
+  if (auto found = parse_rule_finding(text)) return std::move(*found);
   return fail("'{}' is not a symptom; write {}", text, forms);
 }
 
@@ -154,6 +169,10 @@ std::string to_text(const symptom& shown) {
                         },
                         [](const exit_status& s) { return fmt::format("exit={}", s.status); },
                         [](const memory_differs&) { return std::string("memory"); },
+                        [](const rule_finding& s) {
+                          return fmt::format("{}{}{}{}", s.call ? text_of(*s.call) : "",
+                                             s.call ? " " : "", rule_prefix, s.rule);
+                        },
                         [](const no_symptom&) { return std::string("none"); },
                     },
                     shown);
@@ -165,6 +184,11 @@ std::string time_text(uint64_t ns) {
   if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
   if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
   return fmt::format("{:.2f} s", value / 1e9);
+}
+
+bool is_meant(const call_pattern& pattern, uint64_t number, std::string_view function) {
+  return pattern.number ? *pattern.number == number
+                        : trace::matches_glob(function, pattern.function);
 }
 
 bool shows(const symptom& wanted, const call_facts& call) {
@@ -180,6 +204,7 @@ bool shows(const symptom& wanted, const call_facts& call) {
           [](const crash&) { return false; },
           [](const exit_status&) { return false; },
           [](const memory_differs&) { return false; },
+          [](const rule_finding&) { return false; },
           [](const no_symptom&) { return false; },
       },
       wanted);

@@ -19,6 +19,7 @@
 //   crash[=SIGNAL]     the program was ended by a signal: crash=SIGSEGV
 //   exit=N             the program ended with that status
 //   memory             memory has other contents at the end than in the recording
+//   [CALL ]EV-NN       a finding of that rule of the checker: EV-25, 52 EV-11
 //   none               nothing is amiss: the calls are what counts
 //
 // CALL is a call number or a function name, in which * stands for any characters.
@@ -60,12 +61,18 @@ struct memory_differs {
   friend bool operator==(const memory_differs&, const memory_differs&) = default;
 };
 
+struct rule_finding {
+  std::optional<call_pattern> call;  // where it is found; anywhere when absent
+  uint32_t rule;                     // 25 of EV-25
+  friend bool operator==(const rule_finding&, const rule_finding&) = default;
+};
+
 struct no_symptom {
   friend bool operator==(const no_symptom&, const no_symptom&) = default;
 };
 
-using symptom =
-    std::variant<slow_call, call_with_result, hang, crash, exit_status, memory_differs, no_symptom>;
+using symptom = std::variant<slow_call, call_with_result, hang, crash, exit_status, memory_differs,
+                             rule_finding, no_symptom>;
 
 // The error says what was not understood and lists the forms.
 result<symptom> parse_symptom(std::string_view text);
@@ -85,8 +92,11 @@ struct call_facts {
   std::string_view result_name;  // "ERROR_UNSUPPORTED_FEATURE"; "" when it did not return
 };
 
+// Whether this call is one of those that the pattern means.
+bool is_meant(const call_pattern& pattern, uint64_t number, std::string_view function);
+
 // Whether this call shows the symptom. hang: a call that did not return. crash, exit and memory are
-// about the whole run, never about a call.
+// about the whole run, never about a call; findings of rules are the checker's.
 bool shows(const symptom& wanted, const call_facts& call);
 
 // Whether this call is of those that the symptom is about, whatever it showed.

@@ -329,6 +329,8 @@ result<std::vector<found_symptom>> find_shown(const trace::trace_file& trace,
   if (std::holds_alternative<memory_differs>(wanted))
     return fail("a recording does not tell whether '{}' is there: 'zevent replay' does",
                 to_text(wanted));
+  if (std::holds_alternative<rule_finding>(wanted))
+    return fail("'{}' is for the checker to find", to_text(wanted));
   if (std::holds_alternative<hang>(wanted) || std::holds_alternative<crash>(wanted))
     return find_ends(trace, wanted);
   std::vector<found_symptom> out;

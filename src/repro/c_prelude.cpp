@@ -50,11 +50,26 @@ static double now_us(void) {
   return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 )"},
-      {"timed_result", {"now_us", "check", "could_not_run"}, "", R"(
+      {"waited_us", {}, "", R"(
+/* How long this thread has been ready to run and had no processor, in all; 0 if Linux does not
+ * tell. */
+static double waited_us(void) {
+  char text[128];
+  unsigned long long running_ns = 0, waiting_ns = 0;
+  const int file = open("/proc/thread-self/schedstat", O_RDONLY);
+  const ssize_t length = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+  if (file >= 0) close(file);
+  text[length < 0 ? 0 : length] = 0;
+  return sscanf(text, "%llu %llu", &running_ns, &waiting_ns) == 2 ? (double)waiting_ns / 1e3 : 0;
+}
+)"},
+      {"timed_result", {"now_us", "waited_us", "check", "could_not_run"}, "", R"(
 /* Notes the time and the result of a call that showed the symptom. */
 static void timed_result(unsigned which, ze_result_t result, ze_result_t recorded, double us,
-                         const char* call) {
+                         double waited_before_us, const char* call) {
   timed_calls[which].us = us;
+  timed_calls[which].waiting_us = waited_us() - waited_before_us;
+  if (timed_calls[which].waiting_us > us) timed_calls[which].waiting_us = us;
   timed_calls[which].result = result;
   timed_calls[which].made = 1;
   if (result != recorded && !SYMPTOM_IS_RESULT) check(result, recorded, call);
@@ -64,11 +79,12 @@ static void timed_result(unsigned which, ze_result_t result, ze_result_t recorde
        {"timed_result"},
        R"(
 /* A call that showed the symptom in the recording. */
-#define TIMED(which, recorded, call)                                  \
-  do {                                                                \
-    double start = now_us();                                          \
-    ze_result_t result = (call);                                      \
-    timed_result(which, result, recorded, now_us() - start, #call);   \
+#define TIMED(which, recorded, call)                                        \
+  do {                                                                      \
+    double waited = waited_us();                                            \
+    double start = now_us();                                                \
+    ze_result_t result = (call);                                            \
+    timed_result(which, result, recorded, now_us() - start, waited, #call); \
   } while (0)
 )",
        ""},

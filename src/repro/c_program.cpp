@@ -285,7 +285,12 @@ call_style program_writer::style_of(const recorded_call& call, uint32_t index) {
       call.call.returned() ? api::print_result(trace_.model(), call.call.result) : std::string();
   const model::call_facts facts{call.number(), call.function->name, call.call.duration_ns,
                                 call.call.returned(), name};
-  if (model::shows(options_.symptom, facts) && call.call.returned() &&
+  // A call that the symptom names by its number is timed whatever it took.
+  const auto* slow = std::get_if<model::slow_call>(&options_.symptom);
+  const auto* failed = std::get_if<model::call_with_result>(&options_.symptom);
+  const bool is_named = (slow != nullptr && slow->call.number == call.number()) ||
+                        (failed != nullptr && failed->call.number == call.number());
+  if ((is_named || model::shows(options_.symptom, facts)) && call.call.returned() &&
       out_.symptom_calls.size() < most_symptom_calls) {
     style.watch = call_watch::timed;
     style.timed_index = static_cast<uint32_t>(out_.symptom_calls.size());
@@ -433,6 +438,7 @@ std::string program_writer::includes() const {
   std::string out =
       needs_dl || has_processes() ? "#define _GNU_SOURCE\n" : "#define _POSIX_C_SOURCE 200809L\n";
   if (needs_dl) out += "#include <dlfcn.h>\n";
+  if (out_.needs.helpers.contains("TIMED")) out += "#include <fcntl.h>\n";
   out += "#include <level_zero/ze_api.h>\n";
   for (const auto& each : out_.needs.headers)
     out += fmt::format("#include <level_zero/{}>\n", each);

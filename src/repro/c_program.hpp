@@ -30,7 +30,7 @@ struct source_file {
   std::string text;
 };
 
-// A call that showed the symptom in the recording.
+// A call that showed the symptom in the recording, or that the symptom names by its number.
 struct symptom_call {
   uint64_t number = 0;
   std::string function;

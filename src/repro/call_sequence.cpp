@@ -262,6 +262,21 @@ void match_sequences(const std::vector<std::vector<sequence_line>>& first,
   }
 }
 
+std::map<uint64_t, uint64_t> counterparts(const std::vector<sequence_line>& first,
+                                          const std::vector<sequence_line>& second) {
+  std::unordered_map<std::string_view, std::vector<uint64_t>> numbers;
+  for (const auto& each : second) numbers[each.text].push_back(each.number);
+  std::unordered_map<std::string_view, size_t> made;  // so far, by text
+  std::map<uint64_t, uint64_t> out;
+  for (const auto& each : first) {
+    const size_t ordinal = made[each.text]++;
+    const auto same = numbers.find(each.text);
+    if (same != numbers.end() && ordinal < same->second.size())
+      out.emplace(each.number, same->second[ordinal]);
+  }
+  return out;
+}
+
 std::vector<replay::call_selection> select_calls(const trace::trace_file& trace,
                                                  std::span<const uint32_t> processes,
                                                  uint64_t last) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,11 @@ std::vector<std::string> sequence_difference(const std::vector<sequence_line>& f
 // of two processes begins first is open.
 void match_sequences(const std::vector<std::vector<sequence_line>>& first,
                      std::vector<std::vector<sequence_line>>& second);
+
+// For each call of the first sequence the one of the second that is the same, by their numbers: the
+// n-th that is made with these arguments.
+std::map<uint64_t, uint64_t> counterparts(const std::vector<sequence_line>& first,
+                                          const std::vector<sequence_line>& second);
 
 // How many calls at the beginning the loader made by itself. It asks a driver for its devices once
 // before the program's own zeInit reaches it.

@@ -216,7 +216,12 @@ class readme_writer {
          program_.processes > 1  ? fmt::format("in {} processes", program_.processes)
          : program_.threads == 1 ? std::string("on one thread")
                                  : fmt::format("on {} threads", program_.threads));
-    if (std::holds_alternative<model::no_symptom>(facts_.symptom)) {
+    if (std::holds_alternative<model::rule_finding>(facts_.symptom)) {
+      line("flags, waits and signals. `zevent check -- ./repro` finds the symptom in them. Exit");
+      line(
+          "status: 0 when all were made, 125 when they could not be. `--repeat N` does it N "
+          "times.");
+    } else if (std::holds_alternative<model::no_symptom>(facts_.symptom)) {
       line(
           "flags, waits and signals. Exit status: 0 when all were made, 125 when they could not "
           "be.");

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "launch/recorded_run.hpp"
 #include "launch/way_in.hpp"
@@ -103,9 +106,10 @@ class verifier {
     fs::create_directories(work_, error);
     if (error) return fail("cannot make {}: {}", work_.string(), error.message());
     if (auto done = build(); !done) return tl::unexpected(done.error());
-    if (auto done = run_it(); !done) return tl::unexpected(done.error());
-    if (auto done = record_it(); !done) return tl::unexpected(done.error());
+    if (auto done = is_rule() ? check_runs() : watch_runs(); !done)
+      return tl::unexpected(done.error());
     fs::remove_all(work_, error);
+    out_.reached = judge(options_.symptom, out_.runs);
     return std::move(out_);
   }
 
@@ -153,40 +157,158 @@ class verifier {
                                                                         : launch::way_in::direct;
   }
 
-  result<void> run_it() {
+  bool is_rule() const { return std::holds_alternative<model::rule_finding>(options_.symptom); }
+
+  launch::environment_changes with_recorded(launch::environment_changes environment) const {
+    environment.insert(environment.end(), options_.environment.begin(), options_.environment.end());
+    return environment;
+  }
+
+  // The symptom is what the reproducer says of it; its calls are recorded once.
+  result<void> watch_runs() {
     auto environment = launch::environment_for(way(), files_, library_path());
     if (!options_.driver.empty())
       environment.emplace_back("ZE_ENABLE_ALT_DRIVERS", options_.driver);
-    environment.insert(environment.end(), options_.environment.begin(), options_.environment.end());
-    const auto ran = run({"./repro"}, environment, folder_, work_ / "run.log", options_.timeout_ns);
-    if (!ran) return tl::unexpected(ran.error());
-    if (ran->timed_out)
-      return fail("the reproducer did not end in {} s", options_.timeout_ns / 1'000'000'000);
-    if (ran->status > 1)
-      return fail("the reproducer could not be run (status {}):{}", ran->status,
-                  last_lines(ran->output));
-    out_.status = ran->status;
-    out_.symptom_is_shown = ran->status == 1;
-    out_.output = ran->output;
+    environment = with_recorded(std::move(environment));
+    const auto recorded_calls = calls_that_show_it();
+    do {
+      const auto ran = run_once(environment, "run.log");
+      if (!ran) return tl::unexpected(ran.error());
+      out_.runs.push_back(observe(ran->status, ran->output));
+      for (auto& each : out_.runs.back().calls)
+        each.recorded = recorded_calls.contains(each.number);
+      note_output(*ran);
+      tell_progress();
+    } while (!is_enough());
+    if (auto done = expect_runs(); !done) return done;
+    const auto recorded = record_it();
+    if (!recorded) return tl::unexpected(recorded.error());
+    tell_progress();
+    return compare(recorded->trace);
+  }
+
+  std::set<uint64_t> calls_that_show_it() const {
+    std::set<uint64_t> out;
+    if (const auto shown = model::find_shown(trace_, options_.symptom))
+      for (const auto& each : *shown) out.insert(each.call);
+    return out;
+  }
+
+  // The symptom is what the checker finds in recordings of the reproducer.
+  result<void> check_runs() {
+    const auto recorded = recorded_findings();
+    if (!recorded) return tl::unexpected(recorded.error());
+    do {
+      const auto again = record_it();
+      if (!again) return tl::unexpected(again.error());
+      if (out_.runs.empty())
+        if (auto done = compare(again->trace); !done) return done;
+      if (auto done = check_run(again->trace, again->status, *recorded); !done) return done;
+      tell_progress();
+    } while (!is_enough());
+    return expect_runs();
+  }
+
+  // Of the processes that the reproducer has.
+  result<std::vector<model::found_symptom>> recorded_findings() const {
+    auto found = options_.find_rule(trace_, std::get<model::rule_finding>(options_.symptom));
+    if (!found) return found;
+    std::erase_if(*found, [&](const model::found_symptom& each) {
+      trace::call_reader reader(trace_, trace::call_number{each.call});
+      const auto* call = reader.next();
+      return call == nullptr ||
+             std::none_of(selections_.begin(), selections_.end(), [&](const auto& selected) {
+               return selected.process == trace_.process_of(*call) && each.call <= selected.last;
+             });
+    });
+    return found;
+  }
+
+  result<void> check_run(const trace::trace_file& again, int status,
+                         const std::vector<model::found_symptom>& recorded) {
+    const auto& wanted = std::get<model::rule_finding>(options_.symptom);
+    const auto found = options_.find_rule(again, {std::nullopt, wanted.rule});
+    if (!found) return tl::unexpected(found.error());
+    const auto pairs = counterparts_in(again);
+    if (!pairs) return tl::unexpected(pairs.error());
+    observed_run seen;
+    using end = observed_run::end;
+    seen.how = status > 1 ? end::could_not_run : found->empty() ? end::not_shown : end::shown;
+    for (const auto& each : recorded) {
+      trace::call_reader reader(trace_, trace::call_number{each.call});
+      const auto* call = reader.next();
+      const auto counterpart = pairs->find(each.call);
+      observed_call& noted = seen.calls.emplace_back();
+      noted.number = each.call;
+      if (call != nullptr) noted.function = trace_.function(*call).name;
+      noted.shows = counterpart != pairs->end() &&
+                    std::any_of(found->begin(), found->end(), [&](const auto& finding) {
+                      return finding.call == counterpart->second;
+                    });
+      noted.outcome = noted.shows ? fmt::format("EV-{}", wanted.rule) : "no finding";
+    }
+    out_.runs.push_back(std::move(seen));
     return {};
   }
 
-  result<void> record_it() {
+  result<finished_run> run_once(const launch::environment_changes& environment, const char* log) {
+    const auto began = std::chrono::steady_clock::now();
+    auto ran = run({"./repro"}, environment, folder_, work_ / log, options_.timeout_ns);
+    if (!ran) return ran;
+    if (ran->timed_out)
+      return fail("the reproducer did not end in {} s", options_.timeout_ns / 1'000'000'000);
+    spent_ns_ += static_cast<uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count());
+    last_output_ = last_lines(ran->output);
+    last_status_ = ran->status;
+    return ran;
+  }
+
+  // Once the verdict cannot change, more runs would only give more figures.
+  bool is_enough() const {
+    if (out_.runs.size() >= options_.repeat) return true;
+    if (std::holds_alternative<model::no_symptom>(options_.symptom)) return false;
+    if (needs_figures(options_.symptom) && spent_ns_ < options_.enough_ns) return false;
+    return is_decided(options_.symptom, out_.runs, options_.repeat);
+  }
+
+  result<void> expect_runs() const {
+    if (judge(options_.symptom, out_.runs).what != verdict::kind::could_not_run) return {};
+    return fail("the reproducer could not be run (status {}):{}", last_status_, last_output_);
+  }
+
+  void note_output(const finished_run& ran) {
+    if (!out_.output.empty() || ran.status > 1) return;
+    for (const auto& each : ran.output)
+      if (!parse_call_line(each) && !each.starts_with("symptom ")) out_.output.push_back(each);
+  }
+
+  void tell_progress() const {
+    if (options_.progress)
+      options_.progress(out_.runs.size(), std::max<uint64_t>(options_.repeat, out_.runs.size()));
+  }
+
+  struct recorded_run {
+    trace::trace_file trace;
+    int status = 0;  // of the reproducer
+  };
+
+  result<recorded_run> record_it() {
     std::error_code error;
     launch::recording_options recording;
     recording.output = fs::absolute(work_ / "repro.zev", error).string();
-    recording.memory = "off";
+    recording.memory = is_rule() ? "results" : "off";  // rules look at contents too
     recording.driver = options_.driver;
     fs::remove_all(launch::parts_folder_of(recording.output), error);
-    if (auto done = launch::prepare_parts_folder(recording.output); !done) return done;
-    auto environment = launch::environment_for_recording(way(), files_, recording, library_path());
-    environment.insert(environment.end(), options_.environment.begin(), options_.environment.end());
-    const auto ran =
-        run({"./repro"}, environment, folder_, work_ / "record.log", options_.timeout_ns);
+    if (auto done = launch::prepare_parts_folder(recording.output); !done)
+      return tl::unexpected(done.error());
+    const auto environment =
+        with_recorded(launch::environment_for_recording(way(), files_, recording, library_path()));
+    const auto ran = run_once(environment, "record.log");
     if (!ran) return tl::unexpected(ran.error());
-    const auto opened = trace::open_trace(launch::parts_folder_of(recording.output));
+    auto opened = trace::open_trace(launch::parts_folder_of(recording.output));
     if (!opened) return fail("the reproducer could not be recorded: {}", opened.error().message);
-    return compare(opened->trace);
+    return recorded_run{std::move(opened->trace), ran->status};
   }
 
   using sequences = std::vector<std::vector<sequence_line>>;
@@ -202,17 +324,39 @@ class verifier {
     return out;
   }
 
-  result<void> compare(const trace::trace_file& again) {
+  struct sequence_pair {
+    sequences first, second;
+  };
+
+  // Of the recording and of the reproducer, processes in the same order.
+  result<sequence_pair> sequences_with(const trace::trace_file& again) const {
     const auto processes = replay::processes_with_calls(again);
     if (!processes) return tl::unexpected(processes.error());
-    const auto first = sequences_of(trace_, selections_);
+    auto first = sequences_of(trace_, selections_);
     if (!first) return tl::unexpected(first.error());
     auto second = sequences_of(again, select_calls(again, *processes, UINT64_MAX));
     if (!second) return tl::unexpected(second.error());
+    match_sequences(*first, *second);
+    return sequence_pair{std::move(*first), std::move(*second)};
+  }
+
+  result<std::map<uint64_t, uint64_t>> counterparts_in(const trace::trace_file& again) const {
+    const auto both = sequences_with(again);
+    if (!both) return tl::unexpected(both.error());
+    std::map<uint64_t, uint64_t> out;
+    for (size_t i = 0; i < std::min(both->first.size(), both->second.size()); ++i)
+      out.merge(counterparts(both->first[i], both->second[i]));
+    return out;
+  }
+
+  result<void> compare(const trace::trace_file& again) {
+    const auto both = sequences_with(again);
+    if (!both) return tl::unexpected(both.error());
+    const auto* first = &both->first;
+    const auto* second = &both->second;
     if (first->size() != second->size())
       out_.deviations.push_back(fmt::format("calls of {} processes were recorded, of {} now",
                                             first->size(), second->size()));
-    match_sequences(*first, *second);
     for (size_t i = 0; i < std::min(first->size(), second->size()); ++i) {
       const auto differences = sequence_difference((*first)[i], (*second)[i]);
       if (selections_.size() > 1 && !differences.empty())
@@ -228,6 +372,9 @@ class verifier {
   const launch::installation& files_;
   const verification_options& options_;
   verification out_;
+  uint64_t spent_ns_ = 0;  // by runs
+  int last_status_ = 0;
+  std::string last_output_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "check/finding_report.hpp"
 #include "check/grouping.hpp"
 #include "check/kernel_names.hpp"
+#include "check/rule_symptom.hpp"
 #include "check/selection.hpp"
 #include "check/trace_check.hpp"
 #include "command.hpp"
@@ -189,7 +190,9 @@ int check_symptom(const check_line& line, const trace::trace_file& trace,
                   const report_target& target) {
   const auto wanted = model::parse_symptom(line.symptom);
   if (!wanted) return complain("check", wanted.error(), exit_usage);
-  const auto shown = model::find_shown(trace, *wanted);
+  const auto* rule = std::get_if<model::rule_finding>(&*wanted);
+  const auto shown =
+      rule != nullptr ? check::find_shown(trace, *rule) : model::find_shown(trace, *wanted);
   if (!shown) return complain("check", shown.error(), exit_cannot);
   std::string text;
   for (const auto& each : *shown) text += each.why + "\n";
@@ -417,7 +420,7 @@ action declare_check(CLI::App& line) {
                 "counter-based events may be signalled by the process that opened them");
   line.add_option("--symptom", options->symptom,
                   "instead of the rules: whether it shows 'CALL>DURATION', 'CALL result=NAME', "
-                  "hang, crash, crash=SIGNAL or exit=N")
+                  "hang, crash, crash=SIGNAL, exit=N or '[CALL ]EV-NN'")
       ->type_name("SYMPTOM");
   line.add_option("-o,--output", options->output,
                   "write the report to this file; - is standard output")

@@ -160,6 +160,13 @@ int replay(const replay_options& options) {
     if (std::holds_alternative<model::exit_status>(*wanted))
       return complain("replay", {"a replay does not tell the status with which a program ends"},
                       exit_usage);
+    if (std::holds_alternative<model::rule_finding>(*wanted))
+      return complain("replay",
+                      {fmt::format("a replay does not tell whether '{}' is there: 'zevent check "
+                                   "--symptom' says it of a recording, 'zevent repro --verify "
+                                   "--symptom' of its reproducer",
+                                   model::to_text(*wanted))},
+                      exit_usage);
     if (!std::holds_alternative<model::no_symptom>(*wanted)) report.symptom = *wanted;
     if (std::holds_alternative<model::memory_differs>(*wanted)) report.compare_memory = true;
   }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "check/rule_symptom.hpp"
 #include "command.hpp"
 #include "launch/installation.hpp"
 #include "model/symptom_search.hpp"
@@ -27,6 +28,7 @@ struct repro_options {
   std::optional<uint64_t> until;
   std::string driver;
   bool verify = false;
+  uint64_t repeat = 5;
 };
 
 // What is to be shown again, and by which processes.
@@ -45,7 +47,28 @@ std::optional<uint64_t> call_named_by(const model::symptom& symptom) {
   if (const auto* slow = std::get_if<model::slow_call>(&symptom)) return slow->call.number;
   if (const auto* failed = std::get_if<model::call_with_result>(&symptom))
     return failed->call.number;
+  if (const auto* found = std::get_if<model::rule_finding>(&symptom))
+    return found->call ? found->call->number : std::nullopt;
   return std::nullopt;
+}
+
+result<std::vector<model::found_symptom>> find_rule(const trace::trace_file& trace,
+                                                    const model::rule_finding& wanted) {
+  report::progress_bar bar("checking");
+  return check::find_shown(trace, wanted,
+                           [&](uint64_t done, uint64_t total) { bar.update(done, total); });
+}
+
+// What a rule calls an error is worth more than a slow call.
+void prefer_rule_error(const trace::trace_file& trace, std::span<const uint32_t> processes,
+                       uint64_t last_call, model::found_symptom& found) {
+  const bool is_better = !std::holds_alternative<model::no_symptom>(found.what) &&
+                         !std::holds_alternative<model::slow_call>(found.what);
+  if (is_better) return;
+  report::progress_bar bar("checking");
+  auto error = check::find_first_error(
+      trace, processes, last_call, [&](uint64_t done, uint64_t total) { bar.update(done, total); });
+  if (error) found = std::move(*error);
 }
 
 std::optional<trace::call> call_with_number(const trace::trace_file& trace, uint64_t number) {
@@ -123,7 +146,9 @@ result<void> look_for(const model::symptom& symptom, const trace::trace_file& tr
     if (!call_with_number(trace, *named)) return fail("the recording has no call {}", *named);
     if (*named > last_call) return fail("--until {} leaves out call {}", last_call, *named);
   }
-  const auto shown = model::find_shown(trace, symptom);
+  const auto* rule = std::get_if<model::rule_finding>(&symptom);
+  const auto shown = rule != nullptr ? find_rule(trace, *rule) : model::find_shown(trace, symptom);
+  if (!shown && rule != nullptr) return tl::unexpected(shown.error());
   if (shown && shown->empty() && !is_none(symptom))
     fmt::print("no call of the recording shows the symptom {}\n", model::to_text(symptom));
   return {};
@@ -146,6 +171,7 @@ result<chosen_calls> choose(const repro_options& options,
     auto found = find_symptom(trace, out.processes, last_call);
     if (!found) return tl::unexpected(found.error());
     out.symptom = std::move(*found);
+    prefer_rule_error(trace, out.processes, last_call, out.symptom);
     if (!is_none(out.symptom.what)) shown_by = out.symptom.call;
     for (auto& each : model::find_crashes_in_no_call(trace, out.processes, last_call))
       out.crashes.push_back(std::move(each.why));
@@ -196,6 +222,27 @@ void say_other_environments(const trace::trace_file& trace,
           each.process + 1, selections.front().process + 1);
 }
 
+// The verdict in words, and the exit status that goes with it.
+int say_verdict(const repro::verification& verified, const model::symptom& symptom) {
+  for (const auto& each : verified.output) fmt::print("./repro: {}\n", each);
+  for (const auto& each : repro::describe_calls(symptom, verified.runs)) fmt::print("{}\n", each);
+  const bool same_calls = verified.deviations.empty();
+  if (same_calls) {
+    fmt::print("the reproducer makes the same calls in the same order\n");
+  } else {
+    fmt::print("the reproducer's calls are not those of the recording:\n");
+    for (const auto& each : verified.deviations) fmt::print("  {}\n", each);
+  }
+  if (is_none(symptom)) {
+    fmt::print("{}\n", same_calls ? "verified: same calls" : "not verified: other calls");
+    return same_calls ? 0 : 1;
+  }
+  const bool is_shown = verified.reached.what == repro::verdict::kind::same_symptom;
+  fmt::print("{}: {}{}\n", is_shown ? "verified" : "not verified", repro::to_text(verified.reached),
+             is_shown && !same_calls ? ", other calls" : "");
+  return is_shown && same_calls ? 0 : 1;
+}
+
 // Zero when the reproducer shows the symptom, if there is one, by the recorded calls and no others.
 int verify(const repro_options& options, const trace::trace_file& trace,
            const std::vector<replay::call_selection>& selections, const model::symptom& symptom) {
@@ -210,29 +257,16 @@ int verify(const repro_options& options, const trace::trace_file& trace,
   verifying.driver = options.driver;
   verifying.environment =
       replay::recorded_environment(trace.run().processes[selections.front().process]);
-  const auto verified = repro::verify(options.output, trace, selections, *files, verifying);
+  verifying.symptom = symptom;
+  verifying.repeat = is_none(symptom) ? 1 : options.repeat;
+  verifying.find_rule = find_rule;
+  const auto verified = [&] {
+    report::progress_bar bar("running the reproducer");
+    verifying.progress = [&](uint64_t done, uint64_t total) { bar.update(done, total); };
+    return repro::verify(options.output, trace, selections, *files, verifying);
+  }();
   if (!verified) return complain("repro", verified.error(), exit_could_not_run);
-  for (const auto& each : verified->output) fmt::print("./repro: {}\n", each);
-  if (verified->deviations.empty()) {
-    fmt::print("the reproducer makes the same calls in the same order\n");
-  } else {
-    fmt::print("the reproducer's calls are not those of the recording:\n");
-    for (const auto& each : verified->deviations) fmt::print("  {}\n", each);
-  }
-  if (is_none(symptom)) {
-    fmt::print("{}\n",
-               verified->deviations.empty() ? "verified: same calls" : "not verified: other calls");
-    return verified->deviations.empty() ? 0 : 1;
-  }
-  if (verified->symptom_is_shown) {
-    fmt::print("verified: same symptom{}\n", verified->deviations.empty() ? "" : ", other calls");
-  } else {
-    fmt::print(
-        "not verified: the symptom was not shown; './repro --repeat 20' in {}/ says how often it "
-        "is\n",
-        options.output);
-  }
-  return verified->symptom_is_shown && verified->deviations.empty() ? 0 : 1;
+  return say_verdict(*verified, symptom);
 }
 
 result<repro::c_program> write_calls(const trace::trace_file& trace, repro::program_options how) {
@@ -300,15 +334,18 @@ action declare_repro(CLI::App& line) {
   auto options = std::make_shared<repro_options>();
   line.footer(
       "Writes a C program that makes the recorded calls and needs nothing but a Level Zero\n"
-      "loader, with the kernels and data it uses and a README to attach to a bug report.");
+      "loader, with the kernels and data it uses and a README to attach to a bug report.\n"
+      "Exit status of --verify: 0 the same symptom and the same calls, 1 not so, 125 when it "
+      "could\n"
+      "not be built or run.");
   line.add_option("TRACE", options->trace, "the recording")->required();
   line.add_option("-o,--output", options->output, "the folder to write")
       ->capture_default_str()
       ->type_name("FOLDER");
   line.add_option(
           "--symptom", options->symptom,
-          "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, none; "
-          "found in the recording if not given")
+          "what to show again: 'CALL>DURATION', 'CALL result=NAME', hang, crash, memory, 'EV-NN', "
+          "none; found in the recording if not given")
       ->type_name("SYMPTOM");
   line.add_option("--until", options->until, "leave out what comes after that call")
       ->check(is_whole_number());
@@ -316,6 +353,11 @@ action declare_repro(CLI::App& line) {
       ->check(is_whole_number());
   line.add_flag("--verify", options->verify,
                 "build it, run it, record it, and compare the symptom and the calls");
+  line.add_option("--repeat", options->repeat,
+                  "runs for --verify; the symptom has to show in the majority of them")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}).description(""))
+      ->capture_default_str()
+      ->type_name("N");
   line.add_option("--driver", options->driver,
                   "the driver to verify on; the software driver if not given")
       ->type_name("LIBRARY");

@@ -19,7 +19,8 @@ TEST(symptom, every_form_survives_being_written_and_read_again) {
   for (const char* text :
        {"zeEventQueryStatus>100us", "230>1ms", "ze*>1500ns", "zeInit>2s",
         "zeMemAllocDevice result=ERROR_OUT_OF_DEVICE_MEMORY", "zeInit result=0x7ffffff0", "hang",
-        "crash", "crash=SIGSEGV", "crash=40", "exit=3", "memory", "none"}) {
+        "crash", "crash=SIGSEGV", "crash=40", "exit=3", "memory", "none", "EV-25", "52 EV-11",
+        "zeEvent*Reset EV-11"}) {
     const auto parsed = parse_symptom(text);
     ASSERT_TRUE(parsed) << text << ": " << parsed.error().message;
     EXPECT_EQ(to_text(*parsed), text);
@@ -27,10 +28,28 @@ TEST(symptom, every_form_survives_being_written_and_read_again) {
 }
 
 TEST(symptom, what_is_not_one_is_an_error_that_says_what_is) {
-  for (const char* text : {"", "slow", "zeInit>", "zeInit>5", ">1ms", "zeInit>1 parsec", "exit=-1",
-                           "exit=256", "crash=SIGNONE", "ze Init result=X", "zeInit result=",
-                           "ze(>1ms", "zeInti>1ms", "zeFoo* result=SUCCESS", "zeInit result=SUCESS",
-                           "zeInit result=0xg", "99999999999999999999999>1ms"}) {
+  for (const char* text : {"",
+                           "slow",
+                           "zeInit>",
+                           "zeInit>5",
+                           ">1ms",
+                           "zeInit>1 parsec",
+                           "exit=-1",
+                           "exit=256",
+                           "crash=SIGNONE",
+                           "ze Init result=X",
+                           "zeInit result=",
+                           "ze(>1ms",
+                           "zeInti>1ms",
+                           "zeFoo* result=SUCCESS",
+                           "zeInit result=SUCESS",
+                           "zeInit result=0xg",
+                           "EV-",
+                           "EV-x",
+                           "EV-1.5",
+                           "zeInti EV-11",
+                           "5x EV-11",
+                           "99999999999999999999999>1ms"}) {
     const auto parsed = parse_symptom(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_FALSE(parsed.error().message.empty()) << text;
@@ -57,6 +76,12 @@ TEST(symptom, result_is_meant_by_its_number_too) {
   EXPECT_FALSE(shown_by("result=0x0", slow_query));
   EXPECT_EQ(to_text(*parse_symptom("zeInit result=0x78000004")),
             "zeInit result=ERROR_INVALID_ARGUMENT");
+}
+
+TEST(symptom, a_rule_is_found_anywhere_or_at_a_call) {
+  EXPECT_EQ(parse_symptom("EV-25"), symptom(rule_finding{std::nullopt, 25}));
+  EXPECT_EQ(parse_symptom(" 52  EV-11"), symptom(rule_finding{call_pattern{52, ""}, 11}));
+  EXPECT_FALSE(shown_by("230 EV-70", slow_query));  // that is the checker's to say
 }
 
 TEST(symptom, call_that_did_not_return_is_a_hang_and_nothing_else) {

@@ -79,5 +79,14 @@ TEST(CallSequence, ThatIsAnotherOnesStaysWhereItIs) {
   EXPECT_EQ(second.size(), 1u);
 }
 
+TEST(CallSequence, HasCounterpartsOfTheSameCallsAlsoWhereOthersComeBetween) {
+  const auto recorded = calls({"init", "query", "append", "query"});
+  auto again = calls({"init", "extra", "query", "query", "append"});
+  for (auto& each : again) each.number += 10;
+  const std::map<uint64_t, uint64_t> expected = {{0, 10}, {1, 12}, {2, 14}, {3, 13}};
+  EXPECT_EQ(counterparts(recorded, again), expected);
+  EXPECT_FALSE(counterparts(again, recorded).contains(11));
+}
+
 }  // namespace
 }  // namespace zevent::repro
