@@ -166,13 +166,11 @@ class verifier {
 
   // The symptom is what the reproducer says of it; its calls are recorded once.
   result<void> watch_runs() {
-    auto environment = launch::environment_for(way(), files_, library_path());
-    if (!options_.driver.empty())
-      environment.emplace_back("ZE_ENABLE_ALT_DRIVERS", options_.driver);
-    environment = with_recorded(std::move(environment));
+    const auto environment = environment_to_run_in();
+    if (!environment) return tl::unexpected(environment.error());
     const auto recorded_calls = calls_that_show_it();
     do {
-      const auto ran = run_once(environment, "run.log");
+      const auto ran = run_once(*environment, "run.log");
       if (!ran) return tl::unexpected(ran.error());
       out_.runs.push_back(observe(ran->status, ran->output));
       for (auto& each : out_.runs.back().calls)
@@ -185,6 +183,35 @@ class verifier {
     if (!recorded) return tl::unexpected(recorded.error());
     tell_progress();
     return compare(recorded->trace);
+  }
+
+  result<launch::environment_changes> environment_to_run_in() const {
+    // Without a loader it is the recorder that leads to another driver.
+    if (!options_.driver.empty() && way() == launch::way_in::direct)
+      return environment_to_record_in("off");
+    auto environment = launch::environment_for(way(), files_, library_path());
+    if (!options_.driver.empty())
+      environment.emplace_back("ZE_ENABLE_ALT_DRIVERS", options_.driver);
+    return with_recorded(std::move(environment));
+  }
+
+  // With an empty folder for the recording, which is there until the next one.
+  result<launch::environment_changes> environment_to_record_in(const char* memory) const {
+    std::error_code error;
+    launch::recording_options recording;
+    recording.output = recording_path();
+    recording.memory = memory;
+    recording.driver = options_.driver;
+    fs::remove_all(launch::parts_folder_of(recording.output), error);
+    if (auto done = launch::prepare_parts_folder(recording.output); !done)
+      return tl::unexpected(done.error());
+    return with_recorded(
+        launch::environment_for_recording(way(), files_, recording, library_path()));
+  }
+
+  std::string recording_path() const {
+    std::error_code error;
+    return fs::absolute(work_ / "repro.zev", error).string();
   }
 
   std::set<uint64_t> calls_that_show_it() const {
@@ -294,19 +321,12 @@ class verifier {
   };
 
   result<recorded_run> record_it() {
-    std::error_code error;
-    launch::recording_options recording;
-    recording.output = fs::absolute(work_ / "repro.zev", error).string();
-    recording.memory = is_rule() ? "results" : "off";  // rules look at contents too
-    recording.driver = options_.driver;
-    fs::remove_all(launch::parts_folder_of(recording.output), error);
-    if (auto done = launch::prepare_parts_folder(recording.output); !done)
-      return tl::unexpected(done.error());
-    const auto environment =
-        with_recorded(launch::environment_for_recording(way(), files_, recording, library_path()));
-    const auto ran = run_once(environment, "record.log");
+    // Rules look at contents too.
+    const auto environment = environment_to_record_in(is_rule() ? "results" : "off");
+    if (!environment) return tl::unexpected(environment.error());
+    const auto ran = run_once(*environment, "record.log");
     if (!ran) return tl::unexpected(ran.error());
-    auto opened = trace::open_trace(launch::parts_folder_of(recording.output));
+    auto opened = trace::open_trace(launch::parts_folder_of(recording_path()));
     if (!opened) return fail("the reproducer could not be recorded: {}", opened.error().message);
     return recorded_run{std::move(opened->trace), ran->status};
   }
