@@ -25,6 +25,12 @@ fs::path own_directory() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+std::string find_headers(const fs::path& bin) {
+  const fs::path folder = (bin / "../include/zevent-level-zero").lexically_normal();
+  std::error_code error;
+  return fs::exists(folder / "level_zero" / "ze_api.h", error) ? folder.string() : "";
+}
+
 }  // namespace
 
 result<installation> find_installation() {
@@ -35,7 +41,8 @@ result<installation> find_installation() {
     std::error_code error;
     if (fs::exists(lib / "libze_zevent.so.1", error))
       return installation{lib / "libze_zevent.so.1", lib / "zevent" / "direct",
-                          lib / "libzevent_recorder.so.1", lib / "zevent" / "record"};
+                          lib / "libzevent_recorder.so.1", lib / "zevent" / "record",
+                          find_headers(bin)};
     tried += fmt::format("{}{}", tried.empty() ? "" : ", ", lib.string());
   }
   return fail(

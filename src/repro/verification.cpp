@@ -118,8 +118,8 @@ class verifier {
     if (auto done = make_stand_in_for_loader(); !done) return done;
     // As seen from the folder, whose own name may be anything.
     std::vector<std::string> command{"make", "-j2", "LEVEL_ZERO_LIB=verify/lib"};
-    if (!options_.include_directory.empty())
-      command.push_back("LEVEL_ZERO_INCLUDE=" + options_.include_directory);
+    if (!files_.include_directory.empty())
+      command.push_back("LEVEL_ZERO_INCLUDE=" + files_.include_directory);
     const auto built =
         run(command, {}, folder_, fs::absolute(work_ / "make.log"), build_timeout_ns);
     if (!built) return tl::unexpected(built.error());

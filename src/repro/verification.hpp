@@ -18,8 +18,7 @@ using rule_search = std::function<result<std::vector<model::found_symptom>>(
     const trace::trace_file&, const model::rule_finding&)>;
 
 struct verification_options {
-  std::string include_directory;  // of the Level Zero headers; "" where the compiler finds them
-  std::string driver;             // to run on; "" for the software driver
+  std::string driver;  // to run on; "" for the software driver
   std::vector<std::pair<std::string, std::string>> environment;  // as the recorded process had it
   model::symptom symptom = model::no_symptom{};
   uint64_t repeat = 5;                    // runs

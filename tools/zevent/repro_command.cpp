@@ -253,7 +253,6 @@ int verify(const repro_options& options, const trace::trace_file& trace,
     return complain("repro", {fmt::format("there is no driver {}", options.driver)},
                     exit_could_not_run);
   repro::verification_options verifying;
-  verifying.include_directory = ZEVENT_LEVEL_ZERO_INCLUDE;
   verifying.driver = options.driver;
   verifying.environment =
       replay::recorded_environment(trace.run().processes[selections.front().process]);
