@@ -5,12 +5,6 @@
 namespace zevent::replay {
 namespace {
 
-constexpr uint32_t success = 0, not_ready = 1;
-
-bool is_poll_outcome(uint32_t result) {
-  return result == success || result == not_ready;
-}
-
 // Whether a replay that ended in a call ended as the recording did, which ended in it too.
 bool ended_alike(const program& what, const run_outcome& outcome) {
   const auto& recorded = what.end;
@@ -27,9 +21,12 @@ std::string outcome_text(const program& what, const difference& each) {
     case call_state::not_made:
       return "it was not made";
     case call_state::under_way:
+      if (what.calls[each.index].until_done && outcome.asks > 1)
+        return fmt::format("NOT_READY {} times", outcome.asks);
       return each.hangs ? "it hangs" : "it did not return";
     case call_state::returned:
-      return api::print_result(api::builtin_model(), outcome.result);
+      return api::print_result(api::builtin_model(),
+                               each.is_first_answer ? outcome.first_answer : outcome.result);
     case call_state::impossible:
       if (outcome.missing == journal_entry::no_function)
         return "it could not be made, the driver has no such function";
@@ -46,6 +43,23 @@ std::string_view function_name(const compiled_call& call) {
   return api::builtin_model().functions[call.function].name;
 }
 
+namespace {
+
+// Polls are no difference: a program cannot rely on when the device is done.
+void compare_asks(const compiled_call& recorded, uint32_t index, const call_outcome& replayed,
+                  comparison& out) {
+  if (replayed.state != call_state::returned || !recorded.returned) return;
+  if (recorded.asks != replayed.asks) {
+    out.asks_recorded += recorded.asks;
+    out.asks_replayed += replayed.asks;
+  }
+  if (replayed.first_answer != recorded.first_answer && is_answer(replayed.first_answer) &&
+      is_answer(recorded.first_answer))
+    out.polls.push_back({index, replayed, false, true});
+}
+
+}  // namespace
+
 comparison compare(const program& what, const run_outcome& outcome) {
   comparison out;
   const bool alike = ended_alike(what, outcome);
@@ -54,16 +68,15 @@ comparison compare(const program& what, const run_outcome& outcome) {
     const auto& recorded = what.calls[i];
     const auto replayed = outcome.call(i);
     const bool returned = replayed.state == call_state::returned;
+    compare_asks(recorded, i, replayed, out);
     if (replayed.state == call_state::not_made) {
       ++out.not_made;
     } else if (replayed.state == call_state::under_way && !recorded.returned && !alike) {
       out.results.push_back({i, replayed, hung});
     } else if (returned == recorded.returned && (!returned || replayed.result == recorded.result)) {
       ++out.equal;
-    } else if (returned && recorded.returned && is_poll_outcome(replayed.result) &&
-               is_poll_outcome(recorded.result)) {
-      out.polls.push_back({i, replayed, false});
-    } else {
+    } else if (!returned || !recorded.returned || !is_answer(replayed.result) ||
+               !is_answer(recorded.result)) {
       out.results.push_back({i, replayed, hung});
     }
   }
@@ -78,8 +91,9 @@ std::string how_it_ended(const program& what) {
 
 std::string describe(const program& what, const difference& each) {
   const auto& call = what.calls[each.index];
+  const uint32_t result = each.is_first_answer ? call.first_answer : call.result;
   const std::string recorded =
-      call.returned ? api::print_result(api::builtin_model(), call.result) : how_it_ended(what);
+      call.returned ? api::print_result(api::builtin_model(), result) : how_it_ended(what);
   return fmt::format("call {} {}: {} in the recording; in the replay {}", call.number,
                      function_name(call), recorded, outcome_text(what, each));
 }

@@ -11,16 +11,19 @@ namespace zevent::replay {
 struct difference {
   uint32_t index = 0;  // of the call in the program
   call_outcome replayed;
-  bool hangs = false;  // it did not return in time
+  bool hangs = false;            // it did not return in time
+  bool is_first_answer = false;  // to the first ask of several
 };
 
 // The recording and its replay, call by call.
 struct comparison {
   // First come first.
   std::vector<difference> results;
-  // Queries and waits with a time limit that found the device earlier or later: SUCCESS on one
-  // side, NOT_READY on the other.
+  // Queries and waits with a time limit that found the device earlier or later when they were first
+  // asked: SUCCESS on one side, NOT_READY on the other.
   std::vector<difference> polls;
+  // How often was asked, by polls that were asked more or less often than recorded.
+  uint64_t asks_recorded = 0, asks_replayed = 0;
   // Calls that the replay did not get to.
   uint64_t not_made = 0;
   uint64_t equal = 0;

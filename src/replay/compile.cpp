@@ -8,6 +8,7 @@
 #include "replay/argument_image.hpp"
 #include "replay/call_memory.hpp"
 #include "replay/meeting_place.hpp"
+#include "replay/polls.hpp"
 #include "replay/program.hpp"
 #include "replay/turns.hpp"
 
@@ -61,17 +62,22 @@ class compiler {
         options_(options),
         seen_(seen),
         blobs_(trace, out_.images),
-        image_(trace.model(), seen.book, blobs_, out_) {}
+        image_(trace.model(), seen.book, blobs_, out_),
+        folder_(options.polls) {}
 
   result<program> run(reading_progress& progress);
-  // When its calls were made, once it has run.
-  std::vector<timed_call> take_times() { return std::move(times_); }
+  // By call, once it has run: the steps that they are.
+  std::vector<replay_step> take_steps() { return std::move(steps_); }
 
  private:
   result<void> reserve_host_memory();
   void make_threads();
   void name_slots();
   result<void> add(const recorded_call& call);
+  result<void> add_step(const recorded_call& call);
+  result<void> add_memory_notes(const recorded_call& call, call_extras& extras);
+  void complete_loop(const recorded_call& call, uint32_t index, call_extras extras);
+  void settle_steps();
   result<void> add_memory(const recorded_call& call, const trace::memory_note& note,
                           const model::byte_range& part, call_extras& extras);
   void add_counter(const recorded_call& call, const model::host_counter_write& write,
@@ -93,7 +99,10 @@ class compiler {
   argument_image image_;
   std::unordered_map<uint32_t, uint32_t> function_;  // of the trace → of this build
   std::unordered_map<uint32_t, uint32_t> thread_;    // of the trace → of the program
-  std::vector<timed_call> times_;
+  poll_folder folder_;
+  std::vector<replay_step> steps_;
+  std::unordered_map<uint64_t, uint32_t>
+      completed_;                         // number of the last ask of a loop → its index
   std::map<uint64_t, uint64_t> written_;  // by commands: address → end, apart from each other
 };
 
@@ -119,6 +128,7 @@ result<program> compiler::run(reading_progress& progress) {
     look_at_host_memory();
   }
   for (const auto& each : options_.orders) add_order(each);
+  settle_steps();
   out_.selection = options_.selection;
   const auto& process = trace_.run().processes[options_.selection.process];
   out_.end = process.end;
@@ -158,12 +168,31 @@ void compiler::name_slots() {
         fmt::format("pointer_{}", out_.slot_names.size() - objects.all().size()));
 }
 
+namespace {
+
+bool is_empty(const call_extras& extras) {
+  return extras.memory_before.empty() && extras.memory_after.empty() &&
+         extras.opaque_inputs.empty() && extras.opaque_outputs.empty() && !extras.returned &&
+         extras.fetched_place == nullptr;
+}
+
+}  // namespace
+
 result<void> compiler::add(const recorded_call& call) {
+  const auto placed = folder_.add(call, seen_);
+  if (placed.is_new) return add_step(call);
+  if (!placed.completes) return {};
+  call_extras extras;
+  if (auto done = add_memory_notes(call, extras); !done) return done;
+  complete_loop(call, placed.step, std::move(extras));
+  return {};
+}
+
+result<void> compiler::add_step(const recorded_call& call) {
   compiled_call compiled;
   compiled.number = call.number();
   compiled.function = function_.at(call.call.function);
   compiled.thread = thread_.at(call.call.thread);
-  compiled.start_ns = call.call.start_ns;
   compiled.duration_ns = call.call.duration_ns;
   compiled.result = call.call.result;
   compiled.returned = call.call.returned();
@@ -173,6 +202,20 @@ result<void> compiler::add(const recorded_call& call) {
   if (extras.fetched_place != nullptr)
     if (const auto* name = call.inputs.find("name"); name != nullptr && !name->items.empty())
       extras.fetched_function = name->items.front().text();
+  if (auto done = add_memory_notes(call, extras); !done) return done;
+  const auto counters = seen_.host_counters.equal_range(call.number());
+  for (auto each = counters.first; each != counters.second; ++each)
+    add_counter(call, each->second, extras);
+  if (options_.look_at_memory) note_writes(call);
+  if (!is_empty(extras)) {
+    out_.extras.push_back(std::move(extras));
+    compiled.extras = checked_cast<uint32_t>(out_.extras.size());
+  }
+  out_.calls.push_back(compiled);
+  return {};
+}
+
+result<void> compiler::add_memory_notes(const recorded_call& call, call_extras& extras) {
   const auto unfinished = seen_.unfinished_of(call.call.number);
   for (size_t i = 0; i < call.memory.size(); ++i) {
     const auto& note = call.memory[i];
@@ -186,22 +229,36 @@ result<void> compiler::add(const recorded_call& call) {
     for (const auto& part : parts_of_host(note, unfinished[i], seen_.device_writes_are_noted))
       if (auto done = add_memory(call, note, part, extras); !done) return done;
   }
-  const auto counters = seen_.host_counters.equal_range(call.number());
-  for (auto each = counters.first; each != counters.second; ++each)
-    add_counter(call, each->second, extras);
-  if (options_.look_at_memory) note_writes(call);
-
-  const bool has_extras = !extras.memory_before.empty() || !extras.memory_after.empty() ||
-                          !extras.opaque_inputs.empty() || !extras.opaque_outputs.empty() ||
-                          extras.returned || extras.fetched_place != nullptr;
-  if (has_extras) {
-    out_.extras.push_back(std::move(extras));
-    compiled.extras = checked_cast<uint32_t>(out_.extras.size());
-  }
-  out_.threads[compiled.thread].calls.push_back(checked_cast<uint32_t>(out_.calls.size()));
-  out_.calls.push_back(compiled);
-  times_.push_back(timed(call));
   return {};
+}
+
+// The answer on which the program went on: what it found then is there when the loop ends.
+void compiler::complete_loop(const recorded_call& call, uint32_t index, call_extras extras) {
+  out_.calls[index].result = call.call.result;
+  completed_.emplace(call.number(), index);
+  if (is_empty(extras)) return;
+  auto& after = extras_of(out_, index).memory_after;
+  after.insert(after.end(), std::make_move_iterator(extras.memory_after.begin()),
+               std::make_move_iterator(extras.memory_after.end()));
+}
+
+// Calls are brought into the order in which they take turns, and given to their threads.
+void compiler::settle_steps() {
+  const auto order = turn_order(folder_.steps());
+  std::vector<compiled_call> calls;
+  calls.reserve(order.size());
+  steps_.reserve(order.size());
+  for (const uint32_t each : order) {
+    const auto& step = steps_.emplace_back(folder_.steps()[each]);
+    auto& call = calls.emplace_back(out_.calls[each]);
+    call.asks = step.asks;
+    call.first_answer = step.first_answer;
+    call.until_done = step.until_done;
+    call.start_ns = step.time.start_ns;
+    call.span_ns = call.returned ? step.time.end_ns - step.time.start_ns : call.duration_ns;
+    out_.threads[call.thread].calls.push_back(checked_cast<uint32_t>(calls.size() - 1));
+  }
+  out_.calls = std::move(calls);
 }
 
 result<void> compiler::add_memory(const recorded_call& call, const trace::memory_note& note,
@@ -278,7 +335,9 @@ bool compiler::is_written(uint64_t address, uint64_t bytes) const {
   return next != written_.begin() && std::prev(next)->second > address;
 }
 
+// Before calls are brought into the order of their turns.
 std::optional<uint32_t> compiler::index_of_call(uint64_t number) const {
+  if (const auto loop = completed_.find(number); loop != completed_.end()) return loop->second;
   const auto found =
       std::partition_point(out_.calls.begin(), out_.calls.end(),
                            [&](const compiled_call& each) { return each.number < number; });
@@ -322,7 +381,7 @@ void compiler::look_at_host_memory() {
 void compiler::answer(const memory_question& question) {
   memory_look look{.device = {}, .bytes = question.bytes, .name = "host memory"};
   const auto index = index_of_call(question.after_call);
-  const uint64_t time_ns = index ? out_.calls[*index].start_ns : 0;
+  const uint64_t time_ns = index ? folder_.steps()[*index].time.start_ns : 0;
   const auto place = seen_.book.find_memory(question.address, time_ns);
   if (place) {
     const auto* owner = seen_.book.object_of(place->slot);
@@ -355,7 +414,8 @@ void compiler::add_order(const added_order& order) {
                                                            ? "ze_command_queue_handle_t"
                                                            : "ze_command_list_handle_t");
   if (!index || function == nullptr) return;
-  const auto object = seen_.book.find_handle(type, order.handle, out_.calls[*index].start_ns);
+  const auto object =
+      seen_.book.find_handle(type, order.handle, folder_.steps()[*index].time.start_ns);
   if (object) extras_of(out_, *index).added.push_back({own.index_of(*function), *object});
 }
 
@@ -378,35 +438,33 @@ struct placed_call {
   uint32_t program = 0, index = 0;
 };
 
-// The calls of all programs in the order of their numbers.
-std::vector<placed_call> order_of(std::span<const program> programs) {
+// The calls of all programs in the order of their turns.
+std::vector<placed_call> order_of(std::span<const std::vector<replay_step>> steps) {
   std::vector<placed_call> out;
-  for (uint32_t i = 0; i < programs.size(); ++i)
-    for (uint32_t k = 0; k < programs[i].calls.size(); ++k) out.push_back({i, k});
-  const auto number = [&](const placed_call& each) {
-    return programs[each.program].calls[each.index].number;
-  };
-  if (programs.size() > 1)
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    for (uint32_t k = 0; k < steps[i].size(); ++k) out.push_back({i, k});
+  const auto turn = [&](const placed_call& each) { return steps[each.program][each.index].turn; };
+  if (steps.size() > 1)
     std::sort(out.begin(), out.end(),
-              [&](const placed_call& a, const placed_call& b) { return number(a) < number(b); });
+              [&](const placed_call& a, const placed_call& b) { return turn(a) < turn(b); });
   return out;
 }
 
 // Numbers the threads of all programs, and lets them take turns where there are several.
-void take_turns(std::span<program> programs, std::span<const std::vector<timed_call>> times,
+void take_turns(std::span<program> programs, std::span<const std::vector<replay_step>> steps,
                 bool free_threads) {
   uint32_t takers = 0;
   for (auto& each : programs) {
     each.first_taker = takers;
     takers += checked_cast<uint32_t>(each.threads.size());
   }
-  const auto order = order_of(programs);
+  const auto order = order_of(steps);
   for (auto& each : programs)
     each.first_start_ns = programs[order.front().program].calls[order.front().index].start_ns;
   if (takers == 1) return;
   std::vector<timed_call> timed;
   timed.reserve(order.size());
-  for (const auto& each : order) timed.push_back(times[each.program][each.index]);
+  for (const auto& each : order) timed.push_back(steps[each.program][each.index].time);
   const auto turns = order_calls(timed, free_threads);
   const auto taker_of = [&](const placed_call& each) {
     const auto& owner = programs[each.program];
@@ -434,7 +492,7 @@ result<std::vector<program>> compile_all(const trace::trace_file& trace,
     auto seen = survey_together(trace, selections, page_bytes, progress);
     if (!seen) return tl::unexpected(seen.error());
     std::vector<program> programs;
-    std::vector<std::vector<timed_call>> times;
+    std::vector<std::vector<replay_step>> steps;
     for (size_t i = 0; i < selections.size(); ++i) {
       compile_options own = options;
       own.selection = selections[i];
@@ -442,9 +500,9 @@ result<std::vector<program>> compile_all(const trace::trace_file& trace,
       auto compiled = compiles.run(progress);
       if (!compiled) return tl::unexpected(compiled.error());
       programs.push_back(std::move(*compiled));
-      times.push_back(compiles.take_times());
+      steps.push_back(compiles.take_steps());
     }
-    take_turns(programs, times, options.free_threads);
+    take_turns(programs, steps, options.free_threads);
     return programs;
   } catch (const std::bad_alloc&) {
     return fail("there is not enough memory for this trace; replay a part of it with --until");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "api/print.hpp"
 #include "model/symptom.hpp"
@@ -135,12 +136,16 @@ std::optional<opaque_handle> find_handle_bytes(const std::vector<value>& values)
 
 result<void> hang_explainer::for_each_call(const auto& visit) const {
   for (uint32_t program = 0; program < programs_.size(); ++program) {
+    std::unordered_map<uint64_t, uint32_t> index_of;  // by number
+    const auto& compiled = programs_[program].calls;
+    for (uint32_t i = 0; i < compiled.size(); ++i) index_of.emplace(compiled[i].number, i);
     recorded_calls calls(trace_, programs_[program].selection);
-    for (uint32_t index = 0;; ++index) {
+    for (;;) {
       const auto next = calls.next();
       if (!next) return tl::unexpected(next.error());
       if (*next == nullptr) break;
-      visit(program, index, **next);
+      const auto index = index_of.find((*next)->number());
+      if (index != index_of.end()) visit(program, index->second, **next);
     }
   }
   return {};
@@ -260,7 +265,11 @@ std::string hang_explainer::describe(const stuck_call& stuck) const {
   const auto& owner = programs_[stuck.program];
   const auto& call = owner.calls[stuck.index];
   std::string before = "it did not return in the recording either";
-  if (call.returned)
+  if (call.until_done)
+    before = fmt::format("asked {} times; in the recording it was answered SUCCESS after {}",
+                         outcomes_[stuck.program].call(stuck.index).asks,
+                         model::time_text(call.span_ns));
+  else if (call.returned)
     before = fmt::format("{} in the recording", model::time_text(call.duration_ns));
   else if (owner.end.is_crash())
     before = "in the recording, " + how_it_ended(owner);

@@ -24,7 +24,10 @@ struct journal_entry {
   std::atomic<call_state> state;
   uint32_t detail;  // result of a call that returned; 0 for functions that return something else
   uint64_t start_ticks;
-  uint64_t duration_ticks;
+  uint64_t duration_ticks;  // of the first ask where it is a loop of them
+  // Of the last ask that returned so far; relaxed: whoever watches looks at it now and then.
+  std::atomic<uint64_t> asks;
+  uint32_t first_answer;
 };
 
 struct memory_difference {

@@ -1,5 +1,6 @@
 #include "replay/player.hpp"
 
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,8 +109,11 @@ void player::make_call(uint32_t index, bool passes_baton) {
     entry.start_ticks = call_clock::ticks();
     // Relaxed: whoever watches looks at it now and then, and a moment later it is there.
     entry.state.store(call_state::under_way, std::memory_order_relaxed);
-    const uint64_t result = invocations[call.function](targets_[call.function], call.slots);
+    uint64_t result = invocations[call.function](targets_[call.function], call.slots);
     entry.duration_ticks = call_clock::ticks() - entry.start_ticks;
+    entry.first_answer = static_cast<uint32_t>(result);
+    if (call.until_done) [[unlikely]]
+      result = ask_until_done(call, entry, result);
     if (extras != nullptr) [[unlikely]]
       for (const auto& patch : extras->opaque_inputs) put_handle_back(patch);
     finish(call, extras, result);
@@ -121,6 +125,20 @@ void player::make_call(uint32_t index, bool passes_baton) {
   if (alone_) return;
   place_.tell_completed(program_.first_taker + call.thread, program_.turns[index].position);
   if (passes_baton && !call.lets_next_go) pass_baton(index);
+}
+
+// The program went on when it was told "done". What it asks about may have to be brought about by
+// another thread, which needs a processor. Whether it takes too long is for the supervisor to say.
+uint64_t player::ask_until_done(const compiled_call& call, journal_entry& entry, uint64_t answer) {
+  constexpr uint64_t asks_at_full_speed = 64;
+  uint64_t asks = 1;
+  while (static_cast<uint32_t>(answer) == answer_not_yet) {
+    entry.asks.store(asks, std::memory_order_relaxed);
+    if (++asks > asks_at_full_speed) sched_yield();
+    answer = invocations[call.function](targets_[call.function], call.slots);
+  }
+  entry.asks.store(asks, std::memory_order_relaxed);
+  return answer;
 }
 
 bool player::patch_arguments(const compiled_call& call, journal_entry& entry) {

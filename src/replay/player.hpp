@@ -50,6 +50,7 @@ class player {
 
   void run_thread(uint32_t thread);
   void make_call(uint32_t index, bool passes_baton);
+  uint64_t ask_until_done(const compiled_call& call, journal_entry& entry, uint64_t answer);
   bool patch_arguments(const compiled_call& call, journal_entry& entry);
   void prepare(const call_extras& extras);
   void finish(const compiled_call& call, const call_extras* extras, uint64_t result);

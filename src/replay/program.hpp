@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/arena.hpp"
+#include "replay/polls.hpp"
 #include "replay/survey.hpp"
 #include "trace/run_info.hpp"
 
@@ -100,19 +101,24 @@ struct call_extras {
   std::vector<added_call> added;                    // made before it
 };
 
+// A call, or a loop of asks; see polls.hpp.
 struct compiled_call {
-  uint64_t number = 0;  // in the trace
+  uint64_t number = 0;  // in the trace; of the first ask
   uint64_t* slots = nullptr;
-  uint64_t start_ns = 0;  // since the first call of the run
-  uint64_t duration_ns = 0;
-  uint32_t function = 0;  // index into the built-in model
-  uint32_t thread = 0;    // index into program::threads
+  uint64_t start_ns = 0;     // since the first call of the run
+  uint64_t duration_ns = 0;  // of the first ask
+  uint64_t span_ns = 0;      // of all asks
+  uint64_t asks = 1;         // recorded calls that it stands for
+  uint32_t function = 0;     // index into the built-in model
+  uint32_t thread = 0;       // index into program::threads
   uint32_t first_patch = 0, first_capture = 0;
   uint16_t patches = 0, captures = 0;
-  uint32_t result = 0;
+  uint32_t result = 0;        // of the last ask
+  uint32_t first_answer = 0;  // result of the first ask
   uint32_t extras = 0;        // 1 + index into program::extras; 0: none
   bool returned = false;      // in the recording
   bool lets_next_go = false;  // the next call may begin while this one is under way
+  bool until_done = false;    // it is repeated until the result is SUCCESS
 };
 
 struct replay_thread {
@@ -122,7 +128,7 @@ struct replay_thread {
 };
 
 struct program {
-  std::vector<compiled_call> calls;
+  std::vector<compiled_call> calls;  // in the order of their turns
   std::vector<pointer_patch> patches;
   std::vector<capture> captures;
   std::vector<call_extras> extras;
@@ -179,6 +185,7 @@ struct added_order {
 
 struct compile_options {
   call_selection selection;
+  poll_mode polls = poll_mode::until_done;
   bool free_threads = false;    // calls that overlapped may overlap again
   bool look_at_memory = false;  // at all of it: before it is freed, or at the end
   std::vector<memory_question> questions;

@@ -79,6 +79,9 @@ void reporter::list_results() {
 }
 
 void reporter::list_polls() {
+  if (compared_.asks_recorded != compared_.asks_replayed)
+    say("polls asked {} times, {} in the recording", compared_.asks_replayed,
+        compared_.asks_recorded);
   if (compared_.polls.empty()) return;
   const auto& first = compared_.polls.front();
   say("{} poll{} found the device earlier or later than in the recording; the first is {}",

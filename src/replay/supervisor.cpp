@@ -67,7 +67,7 @@ class watchdog {
       if (state == call_state::under_way) {
         all_returned = false;
         const auto passed = static_cast<double>(now - entries[i].start_ticks) * scale;
-        const uint64_t patience = std::max(timeout_ns_, 2 * program_.calls[i].duration_ns);
+        const uint64_t patience = std::max(timeout_ns_, 2 * program_.calls[i].span_ns);
         if (now > entries[i].start_ticks && passed > static_cast<double>(patience)) return true;
       }
       if (all_returned) first_ = i;
@@ -179,9 +179,11 @@ void note_end(const child& ended, const journal_header& header, run_outcome& out
 call_outcome run_outcome::call(size_t index) const {
   const auto& entry = journal_.calls()[index];
   call_outcome out;
+  out.asks = std::max<uint64_t>(entry.asks.load(std::memory_order_relaxed), 1);
   out.state = entry.state.load(std::memory_order_acquire);
   if (out.state == call_state::returned) {
     out.result = entry.detail;
+    out.first_answer = entry.first_answer;
     out.duration_ns = static_cast<uint64_t>(static_cast<double>(entry.duration_ticks) * scale_);
   } else if (out.state == call_state::impossible) {
     out.missing = entry.detail;

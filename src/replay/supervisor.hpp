@@ -30,9 +30,11 @@ enum class run_ending : uint8_t {
 
 struct call_outcome {
   call_state state = call_state::not_made;
-  uint32_t result = 0;   // of a call that returned
-  uint32_t missing = 0;  // of one that was impossible: see journal_entry::detail
-  uint64_t duration_ns = 0;
+  uint32_t result = 0;        // of a call that returned
+  uint32_t missing = 0;       // of one that was impossible: see journal_entry::detail
+  uint64_t duration_ns = 0;   // of the first ask
+  uint64_t asks = 1;          // how often a loop asked
+  uint32_t first_answer = 0;  // as `result`, of the first ask
 };
 
 // How a replay went.

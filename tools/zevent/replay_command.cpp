@@ -30,6 +30,7 @@ struct replay_options {
   std::string driver;
   std::string pace = "fast";
   std::string compare = "results";
+  std::string polls = "until-done";
   std::string timeout = "60s";
   std::string environment = "recorded";
   std::string symptom;
@@ -185,6 +186,7 @@ int replay(const replay_options& options) {
   replay::compile_options compiling;
   compiling.selection = {processes->front(), options.until.value_or(UINT64_MAX)};
   compiling.free_threads = options.free_threads;
+  compiling.polls = replay::parse_poll_mode(options.polls).value_or(replay::poll_mode::until_done);
   if (processes->size() == 1 && !say_what_is_shared(trace, processes->front(), options))
     return exit_could_not_run;
   const auto programs = read_calls(trace, *processes, compiling);
@@ -235,9 +237,9 @@ int replay(const replay_options& options) {
 action declare_replay(CLI::App& line) {
   auto options = std::make_shared<replay_options>();
   line.footer(
-      "Every call is made once, in the recorded order, with the recorded arguments, on as many\n"
-      "threads and processes. A query stays a query: no call is added, left out or turned into\n"
-      "a wait.\n"
+      "Calls are made in the recorded order, with the recorded arguments, on as many threads and\n"
+      "processes. A query stays a query: none is turned into a wait. A poll that was answered\n"
+      "SUCCESS is asked again until it is.\n"
       "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run,\n"
       "2 when the trace cannot be opened. With --symptom: 0 when it is not there, 1 when it is.");
   line.add_option("TRACE", options->trace, "the recording")->required();
@@ -254,6 +256,11 @@ action declare_replay(CLI::App& line) {
   line.add_option("--compare", options->compare,
                   "results; memory: also what allocations hold whenever the program had waited")
       ->check(CLI::IsMember({"results", "memory"}))
+      ->capture_default_str();
+  line.add_option("--polls", options->polls,
+                  "until-done: ask again until a recorded SUCCESS comes; exact: ask as often as "
+                  "recorded")
+      ->check(CLI::IsMember({"until-done", "exact"}))
       ->capture_default_str();
   line.add_option("--timeout", options->timeout,
                   "a call that takes longer, and longer than twice its recorded time, hangs")

@@ -154,8 +154,9 @@ void wait(ze_event_handle_t event) {
 int main(int count, char** arguments) {
   using namespace small_programs;
   const std::string_view wanted = count > 1 ? arguments[1] : "";
-  for (const auto group : {list_programs, event_programs, memory_programs, kernel_programs,
-                           image_programs, newer_programs, odd_programs, process_programs})
+  for (const auto group :
+       {list_programs, event_programs, memory_programs, kernel_programs, image_programs,
+        newer_programs, odd_programs, process_programs, poll_programs})
     for (const auto& each : group())
       if (wanted == each.name) {
         each.run();

@@ -28,6 +28,7 @@ std::span<const program> image_programs();
 std::span<const program> newer_programs();
 std::span<const program> odd_programs();
 std::span<const program> process_programs();
+std::span<const program> poll_programs();
 
 inline constexpr size_t page = 4096;
 inline constexpr uint64_t for_ever = UINT64_MAX;

@@ -33,24 +33,117 @@ TEST_F(Replay, TellsApartObjectsThatHadTheSameHandle) {
   const auto first = event(owner, 0xe000, 0);
   app.call("zeEventDestroy", when(), first);
   const auto second = event(owner, 0xe000, 1);
-  app.call("zeEventQueryStatus", when(), second);
+  app.call(
+      "zeEventQueryStatus", when(), ZE_RESULT_NOT_READY, [] {}, second);
   const auto done = replay_trace(packed({&app}));
   EXPECT_EQ(done.told[3], "destroy event0");
   EXPECT_EQ(done.told[5], "query event1");
 }
 
-TEST_F(Replay, KeepsAQueryAQuery) {
-  const auto one = event(pool(0x9000, 1), 0xe000);
-  for (int i = 0; i < 5; ++i)
+class ReplayOfPolls : public Replay {
+ protected:
+  void ask(ze_event_handle_t event, ze_result_t answer) {
     app.call(
-        "zeEventQueryStatus", when(), ZE_RESULT_NOT_READY, [] {}, one);
-  app.call("zeEventQueryStatus", when(), one);
-  const auto done = replay_trace(packed({&app}));
-  EXPECT_EQ(std::count(done.told.begin(), done.told.end(), "query event0"), 6);
+        "zeEventQueryStatus", when(), answer, [] {}, event);
+  }
+  static size_t asked(const replayed& done) {
+    return static_cast<size_t>(std::count(done.told.begin(), done.told.end(), "query event0"));
+  }
+  // The driver says SUCCESS to its n-th query.
+  static run_options done_after(int asks) {
+    run_options running;
+    running.environment.emplace_back("ZEVENT_TEST_DONE_AFTER_ASKS", std::to_string(asks));
+    return running;
+  }
+};
+
+TEST_F(ReplayOfPolls, AsksAsOftenAsRecordedWhereThatIsWanted) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  for (int i = 0; i < 5; ++i) ask(one, ZE_RESULT_NOT_READY);
+  ask(one, ZE_RESULT_SUCCESS);
+  const auto done = replay_trace(packed({&app}), {.polls = poll_mode::exact});
+  EXPECT_EQ(asked(done), 6u);
   EXPECT_TRUE(done.compared.same()) << "a poll that finds the device later is no other result";
   ASSERT_EQ(done.compared.polls.size(), 1u);
   EXPECT_EQ(describe(done.what, done.compared.polls[0]),
             "call 9 zeEventQueryStatus: SUCCESS in the recording; in the replay NOT_READY");
+}
+
+TEST_F(ReplayOfPolls, AsksUntilTheRecordedAnswerComes) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  for (int i = 0; i < 5; ++i) ask(one, ZE_RESULT_NOT_READY);
+  ask(one, ZE_RESULT_SUCCESS);
+  app.call("zeEventDestroy", when(), one);
+  for (const int asks : {1, 2, 6, 90}) {
+    const auto done = replay_trace(packed({&app}), {}, done_after(asks));
+    EXPECT_EQ(asked(done), static_cast<size_t>(asks));
+    EXPECT_EQ(done.told.back(), "destroy event0");
+    EXPECT_TRUE(done.compared.same());
+    EXPECT_EQ(done.compared.polls.size(), asks == 1 ? 1u : 0u) << "NOT_READY was the first answer";
+    const auto lines = judge(done.what, done.outcome, {}).lines;
+    const auto words = fmt::format("polls asked {} times, 6 in the recording", asks);
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), words), asks == 6 ? 0 : 1);
+  }
+}
+
+TEST_F(ReplayOfPolls, AsksOnceWhereTheProgramWentOnWithoutTheAnswer) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  for (int i = 0; i < 5; ++i) ask(one, ZE_RESULT_NOT_READY);
+  app.call("zeEventDestroy", when(), one);
+  const auto done = replay_trace(packed({&app}), {}, done_after(3));
+  EXPECT_EQ(asked(done), 1u);
+  EXPECT_TRUE(done.compared.same());
+}
+
+TEST_F(ReplayOfPolls, ALoopLetsTheThreadGoThatBringsItsEnd) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  ask(one, ZE_RESULT_NOT_READY);
+  app.on_thread(2, "signaller");
+  event(pool(0x9100, 1), 0xe100);
+  app.call("zeEventHostSignal", when(), one);
+  app.on_thread(1);
+  ask(one, ZE_RESULT_SUCCESS);
+  app.on_thread(2);
+  app.call("zeEventDestroy", when(), one);
+  const auto done = replay_trace(packed({&app}));
+  EXPECT_EQ(done.outcome.ending, run_ending::finished);
+  EXPECT_TRUE(done.compared.same());
+  EXPECT_EQ(done.told.back(), "destroy event0") << "it came after the answer";
+}
+
+// A device that is later: the answer came at once in the recording.
+TEST_F(ReplayOfPolls, WhatCameAfterAnAnswerWaitsForItInOtherThreadsToo) {
+  const auto owner = pool(0x9000, 2);
+  const auto one = event(owner, 0xe000), other = event(owner, 0xe100, 1);
+  ask(one, ZE_RESULT_NOT_READY);
+  app.on_thread(2, "other");
+  app.call("zeEventHostSignal", when(), other);
+  app.on_thread(1);
+  ask(one, ZE_RESULT_SUCCESS);
+  app.on_thread(2);
+  app.call("zeEventDestroy", when(), other);
+  const auto done = replay_trace(packed({&app}), {}, done_after(500));
+  EXPECT_EQ(asked(done), 500u);
+  EXPECT_EQ(done.told.back(), "destroy event1");
+}
+
+TEST_F(ReplayOfPolls, AnAnswerThatNeverComesHangsAndIsExplained) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  ask(one, ZE_RESULT_SUCCESS);
+  app.call("zeEventHostSignal", when(), one);
+  const auto trace = packed({&app});
+  run_options running;
+  running.timeout_ns = 50'000'000;
+  const auto done = replay_trace(trace, {}, running);
+  EXPECT_EQ(done.outcome.ending, run_ending::hung);
+  EXPECT_FALSE(done.compared.same());
+  const auto lines = explain_hang(trace, {&done.what, 1}, {&done.outcome, 1});
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 2u);
+  EXPECT_NE((*lines)[0].find("in the recording it was answered SUCCESS after 10 ns"),
+            std::string::npos)
+      << (*lines)[0];
+  EXPECT_NE((*lines)[1].find("call 5 zeEventHostSignal (not made yet)"), std::string::npos);
 }
 
 TEST_F(Replay, MapsPointersIntoAllocations) {
@@ -178,7 +271,7 @@ TEST_F(Replay, TakesTurnsInTheRecordedOrder) {
         "zeEventQueryStatus", when(), ZE_RESULT_NOT_READY, [] {}, one);
   }
   for (const bool free_threads : {false, true}) {
-    const auto done = replay_trace(packed({&app}), {.selection = {}, .free_threads = free_threads});
+    const auto done = replay_trace(packed({&app}), {.free_threads = free_threads});
     EXPECT_EQ(done.what.threads.size(), 3u);
     ASSERT_EQ(done.told.size(), 3 + 120u);
     for (uint32_t i = 0; i < 60; ++i)
@@ -236,7 +329,7 @@ TEST_F(Replay, SaysWhyNoMemoryWasCompared) {
   const auto said = [&] {
     run_options running;
     running.play.compare_memory = true;
-    const auto done = replay_trace(packed({&app}), {}, running);
+    const auto done = replay_trace(packed({&app}), {.polls = poll_mode::exact}, running);
     return judge(done.what, done.outcome, {.symptom = {}, .compare_memory = true}).lines.back();
   };
   app.file.header().memory = recording::memory_mode::full;

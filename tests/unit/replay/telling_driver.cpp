@@ -155,6 +155,10 @@ ZE_APIEXPORT ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t event) 
   // As a driver that blocks where it should not.
   while (std::getenv("ZEVENT_TEST_QUERY_BLOCKS") != nullptr && !signalled)
     std::this_thread::yield();
+  // As a device that is done when it has been asked so often.
+  static std::atomic<int> asks{0};
+  const char* done_after = std::getenv("ZEVENT_TEST_DONE_AFTER_ASKS");
+  if (done_after != nullptr && ++asks >= std::atoi(done_after)) return ZE_RESULT_SUCCESS;
   return signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 

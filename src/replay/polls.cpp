@@ -1,0 +1,161 @@
+#include "replay/polls.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked_cast.hpp"
+#include "model/symptom_search.hpp"
+
+namespace zevent::replay {
+namespace {
+
+// By how much a further ask of a row has to block longer than those that are kept.
+constexpr uint64_t notable_growth = 2;
+
+uint64_t timeout_of(const recorded_call& call) {
+  const auto* timeout = call.inputs.find("timeout");
+  return timeout == nullptr ? 0 : timeout->bits;
+}
+
+// How long an ask blocked beyond what it was allowed to; 0 when it did not.
+uint64_t blocked_ns(const recorded_call& call) {
+  const uint64_t timeout_ns = timeout_of(call), took_ns = call.call.duration_ns;
+  const bool blocked = took_ns > timeout_ns && took_ns - timeout_ns > model::blocking_ns;
+  return blocked ? took_ns - timeout_ns : 0;
+}
+
+void hash_scalars(const api::value& v, uint64_t& hash) {
+  constexpr uint64_t multiplier = 0x9e3779b97f4a7c15;
+  if (v.form == api::value_form::scalar) {
+    hash = (hash ^ v.bits) * multiplier;
+    hash ^= hash >> 29;
+  }
+  for (const auto& item : v.items) hash_scalars(item, hash);
+}
+
+// What the host is known to have written before the call belongs before its first ask.
+bool host_wrote_before(const recorded_call& call, const survey& seen) {
+  return seen.host_counters.contains(call.number()) ||
+         std::any_of(call.memory.begin(), call.memory.end(),
+                     [](const trace::memory_note& note) { return !is_after_call(note); });
+}
+
+}  // namespace
+
+std::optional<poll_mode> parse_poll_mode(std::string_view name) {
+  if (name == "until-done") return poll_mode::until_done;
+  if (name == "exact") return poll_mode::exact;
+  return std::nullopt;
+}
+
+bool is_ask(const recorded_call& call) {
+  const auto name = call.function->name;
+  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  if (has("QueryStatus") || has("QueryKernelTimestamp") || has("QueryTimestamps")) return true;
+  const auto* timeout = has("Synchronize") ? call.inputs.find("timeout") : nullptr;
+  return timeout != nullptr && timeout->bits != UINT64_MAX;
+}
+
+// Pointers are left out: they say where the answer goes. An object is told apart from another one
+// that had its handle before.
+poll_folder::ask_key poll_folder::key_of(const recorded_call& call, const survey& seen) {
+  ask_key key{.function = call.call.function};
+  bool has_object = false;
+  for (const auto& each : call.inputs.parameters) {
+    if (!has_object && each.form == api::value_form::scalar && each.declared != nullptr &&
+        each.declared->kind == api::type_kind::handle) {
+      const auto slot = seen.book.find_handle(each.declared->index, each.bits, call.call.start_ns);
+      key.object = slot ? index_of(*slot) : each.bits;
+      has_object = true;
+    } else {
+      hash_scalars(each, key.arguments);
+    }
+  }
+  return key;
+}
+
+poll_folder::placement poll_folder::keep(poller& who, const recorded_call& call) {
+  const auto index = checked_cast<uint32_t>(steps_.size());
+  steps_.push_back({.number = call.number(),
+                    .turn = call.number(),
+                    .first_answer = call.call.result,
+                    .time = timed(call)});
+  ++who.kept;
+  who.last_step = index;
+  return {.step = index, .is_new = true};
+}
+
+poll_folder::placement poll_folder::add(const recorded_call& call, const survey& seen) {
+  poller& who = pollers_[call.call.thread];
+  if (mode_ == poll_mode::exact) return keep(who, call);
+  if (!is_ask(call)) {
+    who.rows.clear();
+    return keep(who, call);
+  }
+  if (call.call.returned() && call.call.result == answer_not_yet)
+    return add_not_yet(who, call, seen);
+  if (call.call.returned() && call.call.result == answer_done) return add_done(who, call, seen);
+  who.rows.erase(key_of(call, seen));
+  return keep(who, call);
+}
+
+poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call& call,
+                                                const survey& seen) {
+  const auto [found, is_first] = who.rows.try_emplace(key_of(call, seen));
+  row& asked = found->second;
+  const uint64_t blocked = blocked_ns(call);
+  const bool is_notable = blocked > notable_growth * asked.blocked_ns || !call.memory.empty() ||
+                          host_wrote_before(call, seen);
+  if (is_first || is_notable) {
+    const auto kept = keep(who, call);
+    asked.step = kept.step;
+    asked.blocked_ns = std::max(asked.blocked_ns, blocked);
+    return kept;
+  }
+  ++steps_[asked.step].asks;
+  if (asked.folded_after != who.kept) {
+    asked.folded_after = who.kept;
+    asked.folded_number = call.number();
+    asked.folded_start_ns = call.call.start_ns;
+  }
+  return {.step = asked.step};
+}
+
+poll_folder::placement poll_folder::add_done(poller& who, const recorded_call& call,
+                                             const survey& seen) {
+  const auto found = who.rows.find(key_of(call, seen));
+  const bool has_row = found != who.rows.end();
+  const row asked = has_row ? found->second : row{};
+  if (has_row) who.rows.erase(found);
+  // One that blocked, or needs what the host wrote, is asked where it was asked.
+  const bool may_begin_earlier = has_row && blocked_ns(call) == 0 && !host_wrote_before(call, seen);
+  if (may_begin_earlier && asked.step == who.last_step) {
+    auto& loop = steps_[asked.step];
+    ++loop.asks;
+    loop.until_done = true;
+    loop.time.may_wait = true;
+    loop.time.end_ns = call.call.end_ns();
+    return {.step = asked.step, .completes = true};
+  }
+  const bool has_folded = may_begin_earlier && asked.folded_after == who.kept;
+  const auto kept = keep(who, call);
+  auto& loop = steps_[kept.step];
+  loop.until_done = true;
+  loop.time.may_wait = true;
+  if (has_folded) {
+    loop.turn = asked.folded_number;
+    loop.time.start_ns = asked.folded_start_ns;
+  }
+  return kept;
+}
+
+std::vector<uint32_t> turn_order(const std::vector<replay_step>& steps) {
+  std::vector<uint32_t> order(steps.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto by_turn = [&](uint32_t a, uint32_t b) { return steps[a].turn < steps[b].turn; };
+  if (!std::is_sorted(order.begin(), order.end(), by_turn))
+    std::sort(order.begin(), order.end(), by_turn);
+  return order;
+}
+
+}  // namespace zevent::replay
