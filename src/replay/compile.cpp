@@ -179,7 +179,7 @@ bool is_empty(const call_extras& extras) {
 }  // namespace
 
 result<void> compiler::add(const recorded_call& call) {
-  const auto placed = folder_.add(call, seen_);
+  const auto placed = folder_.add(call, seen_.book, is_pinned(call, seen_));
   if (placed.is_new) return add_step(call);
   if (!placed.completes) return {};
   call_extras extras;

@@ -17,13 +17,6 @@ uint64_t timeout_of(const recorded_call& call) {
   return timeout == nullptr ? 0 : timeout->bits;
 }
 
-// How long an ask blocked beyond what it was allowed to; 0 when it did not.
-uint64_t blocked_ns(const recorded_call& call) {
-  const uint64_t timeout_ns = timeout_of(call), took_ns = call.call.duration_ns;
-  const bool blocked = took_ns > timeout_ns && took_ns - timeout_ns > model::blocking_ns;
-  return blocked ? took_ns - timeout_ns : 0;
-}
-
 void hash_scalars(const api::value& v, uint64_t& hash) {
   constexpr uint64_t multiplier = 0x9e3779b97f4a7c15;
   if (v.form == api::value_form::scalar) {
@@ -31,13 +24,6 @@ void hash_scalars(const api::value& v, uint64_t& hash) {
     hash ^= hash >> 29;
   }
   for (const auto& item : v.items) hash_scalars(item, hash);
-}
-
-// What the host is known to have written before the call belongs before its first ask.
-bool host_wrote_before(const recorded_call& call, const survey& seen) {
-  return seen.host_counters.contains(call.number()) ||
-         std::any_of(call.memory.begin(), call.memory.end(),
-                     [](const trace::memory_note& note) { return !is_after_call(note); });
 }
 
 }  // namespace
@@ -56,15 +42,31 @@ bool is_ask(const recorded_call& call) {
   return timeout != nullptr && timeout->bits != UINT64_MAX;
 }
 
+bool is_pinned(const recorded_call& call, const survey& seen) {
+  if (seen.host_counters.contains(call.number())) return true;
+  // What was found after an answer of NOT_READY is put there after that answer.
+  return std::any_of(call.memory.begin(), call.memory.end(), [&](const trace::memory_note& note) {
+    return call.call.result == answer_not_yet || !is_after_call(note);
+  });
+}
+
+// How long an ask blocked beyond what it was allowed to; 0 when it did not.
+uint64_t poll_folder::blocked_ns(const recorded_call& call) const {
+  if (mode_ == poll_mode::outline) return 0;
+  const uint64_t timeout_ns = timeout_of(call), took_ns = call.call.duration_ns;
+  const bool blocked = took_ns > timeout_ns && took_ns - timeout_ns > model::blocking_ns;
+  return blocked ? took_ns - timeout_ns : 0;
+}
+
 // Pointers are left out: they say where the answer goes. An object is told apart from another one
 // that had its handle before.
-poll_folder::ask_key poll_folder::key_of(const recorded_call& call, const survey& seen) {
+poll_folder::ask_key poll_folder::key_of(const recorded_call& call, const address_book& book) {
   ask_key key{.function = call.call.function};
   bool has_object = false;
   for (const auto& each : call.inputs.parameters) {
     if (!has_object && each.form == api::value_form::scalar && each.declared != nullptr &&
         each.declared->kind == api::type_kind::handle) {
-      const auto slot = seen.book.find_handle(each.declared->index, each.bits, call.call.start_ns);
+      const auto slot = book.find_handle(each.declared->index, each.bits, call.call.start_ns);
       key.object = slot ? index_of(*slot) : each.bits;
       has_object = true;
     } else {
@@ -85,28 +87,29 @@ poll_folder::placement poll_folder::keep(poller& who, const recorded_call& call)
   return {.step = index, .is_new = true};
 }
 
-poll_folder::placement poll_folder::add(const recorded_call& call, const survey& seen) {
+poll_folder::placement poll_folder::add(const recorded_call& call, const address_book& book,
+                                        bool pinned) {
   poller& who = pollers_[call.call.thread];
   if (mode_ == poll_mode::exact) return keep(who, call);
   if (!is_ask(call)) {
     who.rows.clear();
     return keep(who, call);
   }
+  const auto key = key_of(call, book);
   if (call.call.returned() && call.call.result == answer_not_yet)
-    return add_not_yet(who, call, seen);
-  if (call.call.returned() && call.call.result == answer_done) return add_done(who, call, seen);
-  who.rows.erase(key_of(call, seen));
+    return add_not_yet(who, call, key, pinned);
+  if (call.call.returned() && call.call.result == answer_done)
+    return add_done(who, call, key, pinned);
+  who.rows.erase(key);
   return keep(who, call);
 }
 
 poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call& call,
-                                                const survey& seen) {
-  const auto [found, is_first] = who.rows.try_emplace(key_of(call, seen));
+                                                const ask_key& key, bool pinned) {
+  const auto [found, is_first] = who.rows.try_emplace(key);
   row& asked = found->second;
   const uint64_t blocked = blocked_ns(call);
-  const bool is_notable = blocked > notable_growth * asked.blocked_ns || !call.memory.empty() ||
-                          host_wrote_before(call, seen);
-  if (is_first || is_notable) {
+  if (is_first || pinned || blocked > notable_growth * asked.blocked_ns) {
     const auto kept = keep(who, call);
     asked.step = kept.step;
     asked.blocked_ns = std::max(asked.blocked_ns, blocked);
@@ -122,13 +125,13 @@ poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call
 }
 
 poll_folder::placement poll_folder::add_done(poller& who, const recorded_call& call,
-                                             const survey& seen) {
-  const auto found = who.rows.find(key_of(call, seen));
+                                             const ask_key& key, bool pinned) {
+  const auto found = who.rows.find(key);
   const bool has_row = found != who.rows.end();
   const row asked = has_row ? found->second : row{};
   if (has_row) who.rows.erase(found);
   // One that blocked, or needs what the host wrote, is asked where it was asked.
-  const bool may_begin_earlier = has_row && blocked_ns(call) == 0 && !host_wrote_before(call, seen);
+  const bool may_begin_earlier = has_row && blocked_ns(call) == 0 && !pinned;
   if (may_begin_earlier && asked.step == who.last_step) {
     auto& loop = steps_[asked.step];
     ++loop.asks;

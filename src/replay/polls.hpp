@@ -36,6 +36,7 @@ namespace zevent::replay {
 enum class poll_mode : uint8_t {
   until_done,  // as above
   exact,       // every recorded ask once
+  outline,     // folded without regard to times and memory: to compare two recordings
 };
 
 // By name: "until-done", "exact".
@@ -51,6 +52,9 @@ constexpr bool is_answer(uint32_t result) {
 // Whether a call asks if something is done: a query of an event or a fence, of their timestamps, or
 // a wait with a time limit.
 bool is_ask(const recorded_call& call);
+
+// Whether what the host wrote belongs to this very ask: it has to be there before.
+bool is_pinned(const recorded_call& call, const survey& seen);
 
 // A call that is to be made, or a loop of asks.
 struct replay_step {
@@ -72,8 +76,8 @@ class poll_folder {
     bool is_new = false;     // it is the first call of its step
     bool completes = false;  // it is the SUCCESS with which the loop of an earlier step ended
   };
-  // `seen` is the survey of the call's process.
-  placement add(const recorded_call& call, const survey& seen);
+  // `book` is that of the call's process.
+  placement add(const recorded_call& call, const address_book& book, bool pinned = false);
 
   // In the order of their numbers; those that are loops are complete when all calls were added.
   const std::vector<replay_step>& steps() const { return steps_; }
@@ -98,10 +102,11 @@ class poll_folder {
     uint32_t last_step = 0;
   };
 
-  static ask_key key_of(const recorded_call& call, const survey& seen);
+  static ask_key key_of(const recorded_call& call, const address_book& book);
+  uint64_t blocked_ns(const recorded_call& call) const;
   placement keep(poller& who, const recorded_call& call);
-  placement add_not_yet(poller& who, const recorded_call& call, const survey& seen);
-  placement add_done(poller& who, const recorded_call& call, const survey& seen);
+  placement add_not_yet(poller& who, const recorded_call& call, const ask_key& key, bool pinned);
+  placement add_done(poller& who, const recorded_call& call, const ask_key& key, bool pinned);
 
   poll_mode mode_;
   std::vector<replay_step> steps_;

@@ -209,20 +209,22 @@ std::string c_call_writer::wrapped(const recorded_call& call, const call_style& 
     return fmt::format("HANGS({}, {});", call.number(), expression);
   }
   const std::string expected = scalar(type, call.call.result);
-  if (style.watch == call_watch::timed) {
-    needs_.helpers.insert("TIMED");
-    return fmt::format("TIMED({}, {}, {});", style.timed_index, expected, expression);
+  if (style.until_done) needs_.helpers.insert("keep_polling");
+  const auto macro = [&](std::string_view name) {
+    std::string own = (style.until_done ? "POLL_" : "") + std::string(name);
+    needs_.helpers.insert(own);
+    return own;
+  };
+  if (style.watch == call_watch::timed)
+    return fmt::format("{}({}, {}, {});", macro("TIMED"), style.timed_index, expected, expression);
+  if (style.watch == call_watch::watched)
+    return fmt::format("{}({}, {});", macro("WATCHED"), expected, expression);
+  if (style.until_done) {
+    needs_.helpers.insert("POLL");
+    return fmt::format("POLL({});", expression);
   }
-  if (style.watch == call_watch::watched) {
-    needs_.helpers.insert("WATCHED");
-    return fmt::format("WATCHED({}, {});", expected, expression);
-  }
-  if (call.call.result == 0) {
-    needs_.helpers.insert("CHECK");
-    return fmt::format("CHECK({});", expression);
-  }
-  needs_.helpers.insert("EXPECT");
-  return fmt::format("EXPECT({}, {});", expected, expression);
+  if (call.call.result == 0) return fmt::format("{}({});", macro("CHECK"), expression);
+  return fmt::format("{}({}, {});", macro("EXPECT"), expected, expression);
 }
 
 std::string c_call_writer::argument(const api::variable& v, const value* in, const value* out) {

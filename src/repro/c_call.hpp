@@ -47,6 +47,7 @@ enum class call_watch : uint8_t {
 struct call_style {
   call_watch watch = call_watch::none;
   uint32_t timed_index = 0;           // of a timed call
+  bool until_done = false;            // asked again until the answer is SUCCESS
   std::optional<uint64_t> pass_turn;  // to be passed just before the call
   std::optional<uint64_t> finished;   // to be told after it
 };

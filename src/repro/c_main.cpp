@@ -32,7 +32,11 @@ static void on_signal(int number) {
     snprintf(text, 256, "repro: call %ld did not return in %u s\n", call_under_way, hang_seconds);
   } else if (number == SIGALRM) {
     status = SYMPTOM_IS_HANG ? 1 : 125;
-    snprintf(text, 256, "repro: the calls were not over in %u s\n", run_seconds);
+    if (poll_under_way != NULL)
+      snprintf(text, 256, "repro: %.160s is still NOT_READY after %u s\n", poll_under_way,
+               run_seconds);
+    else
+      snprintf(text, 256, "repro: the calls were not over in %u s\n", run_seconds);
   } else {
     status = SYMPTOM_IS_CRASH(number) ? 1 : 125;
     snprintf(text, 256, "repro: ended by signal %d\n", number);
@@ -276,6 +280,7 @@ symptom_code symptom_variables(const model::symptom& symptom,
   out.variables +=
       "static volatile long call_under_way = -1;\n"
       "static int calls_under_way; /* of those that did not return in the recording */\n"
+      "static const char* volatile poll_under_way; /* the last one that was not done */\n"
       "static unsigned long others_shown;\n"
       "static unsigned long memory_differences;\n"
       "static struct timed_call timed_calls[TIMED_CALLS + 1] = {\n";

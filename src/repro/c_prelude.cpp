@@ -43,6 +43,26 @@ static void check(ze_result_t result, ze_result_t recorded, const char* call) {
 #define EXPECT(recorded, call) check((call), (recorded), #call)
 )",
        ""},
+      {"keep_polling", {}, "", R"(
+/* What is asked for needs a processor too, to get done. */
+static void keep_polling(const char* call) {
+  poll_under_way = call;
+  sched_yield();
+}
+)"},
+      {"POLL",
+       {"check", "keep_polling"},
+       R"(
+/* Asks until the answer is what the program went on with. */
+#define POLL(call)                                                        \
+  do {                                                                    \
+    ze_result_t answer;                                                   \
+    while ((answer = (call)) == ZE_RESULT_NOT_READY) keep_polling(#call); \
+    poll_under_way = NULL;                                                \
+    check(answer, ZE_RESULT_SUCCESS, #call);                              \
+  } while (0)
+)",
+       ""},
       {"now_us", {}, "", R"(
 static double now_us(void) {
   struct timespec now;
@@ -88,6 +108,19 @@ static void timed_result(unsigned which, ze_result_t result, ze_result_t recorde
   } while (0)
 )",
        ""},
+      {"POLL_TIMED",
+       {"timed_result", "POLL"},
+       R"(
+/* The first ask showed the symptom in the recording. */
+#define POLL_TIMED(which, recorded, call)                             \
+  do {                                                                \
+    double start = now_us();                                          \
+    ze_result_t first = (call);                                       \
+    timed_result(which, first, recorded, now_us() - start, #call);    \
+    if (first == ZE_RESULT_NOT_READY) POLL(call);                     \
+  } while (0)
+)",
+       ""},
       {"watched_result", {"now_us", "check"}, "", R"(
 /* A call that did not show the symptom in the recording, and might now. */
 static void watched_result(ze_result_t result, ze_result_t recorded, double us, const char* call) {
@@ -110,6 +143,19 @@ static void watched_result(ze_result_t result, ze_result_t recorded, double us, 
     double start = now_us();                                     \
     ze_result_t result = (call);                                 \
     watched_result(result, recorded, now_us() - start, #call);   \
+  } while (0)
+)",
+       ""},
+      {"POLL_WATCHED",
+       {"watched_result", "POLL"},
+       R"(
+/* The first ask is of the kind that showed the symptom. */
+#define POLL_WATCHED(recorded, call)                             \
+  do {                                                           \
+    double start = now_us();                                     \
+    ze_result_t first = (call);                                  \
+    watched_result(first, recorded, now_us() - start, #call);    \
+    if (first == ZE_RESULT_NOT_READY) POLL(call);                \
   } while (0)
 )",
        ""},

@@ -24,13 +24,18 @@ constexpr uint64_t host_granule_bytes = 1;
 // A loop over objects takes their names from them; it has to be worth it.
 constexpr uint64_t least_changing_iterations = 16;
 
-// What has to be known of all calls before the first is written.
-struct call_outline {
-  uint64_t number = 0;
+// What has to be known of all steps before the first is written: of calls, and of loops of polls.
+struct step_outline {
   uint32_t thread = 0;   // of the run
   uint32_t process = 0;  // index of its selection
   bool is_work = false;
   bool releases = false;
+  // Turns, where there are several threads.
+  uint64_t turn = 0;         // number of its turn
+  bool begins_turn = false;  // it is the first of it
+  bool ends_turn = false;    // it is the last of it, and another one follows
+  bool lets_next_go = false;
+  std::vector<uint32_t> waits_for;  // steps that have to have returned
 };
 
 bool is_work(std::string_view function) {
@@ -72,6 +77,7 @@ class program_writer {
   std::string name_of_calls(size_t thread) const;
   result<void> write_calls();
   result<void> write_call(const recorded_call& call, uint32_t index);
+  result<void> write_memory_after(const recorded_call& call, uint32_t index);
   bool has_processes() const { return options_.selections.size() > 1; }
   void need_helper(std::string_view name) {
     out_.needs.helpers.insert((has_processes() ? "process_" : "") + std::string(name));
@@ -80,7 +86,9 @@ class program_writer {
   void add(step_sequence& to, const shaped_text& text, const step_note& note,
            std::string_view origin = "");
   step_sequence& sequence_of(uint32_t index);
+  void order_turns();
   void take_turn(uint32_t index);
+  void pass_pending_turn(step_sequence& sequence);
   result<void> render_all();
   uint64_t call_after(const std::vector<std::vector<folded_step>>& folded,
                       uint64_t statements) const;
@@ -100,9 +108,9 @@ class program_writer {
   std::map<replay::opaque_id, uint32_t> handle_owners_;
   std::vector<c_call_writer> calls_;  // by process
 
-  std::vector<call_outline> outline_;
-  std::vector<replay::timed_call> times_;
-  replay::call_turns turns_;
+  uint64_t recorded_calls_ = 0;
+  std::vector<replay::replay_step> steps_;
+  std::vector<step_outline> outline_;  // by step
   bool has_threads_ = false;
   size_t first_work_ = 0, first_release_ = 0;  // indices, of a program with one thread
   std::vector<uint32_t> threads_;              // in the order of their first calls
@@ -110,10 +118,10 @@ class program_writer {
   std::vector<step_sequence> sequences_;       // of phases, or of threads
   std::unordered_map<std::string, uint32_t> shape_of_;
   std::vector<std::string> shapes_;
-  std::vector<std::string> origins_;                 // by shape: the API function it calls
-  uint64_t turn_ = 0;                                // number of the last turn that was taken
-  std::unordered_map<uint32_t, uint64_t> finished_;  // call that lets others go → its number
-  std::vector<std::vector<c_function>> functions_;   // by sequence
+  std::vector<std::string> origins_;                    // by shape: the API function it calls
+  std::unordered_map<uint32_t, uint64_t> finished_;     // step that lets others go → its number
+  std::map<const step_sequence*, uint64_t> next_turn_;  // to be passed before the next step
+  std::vector<std::vector<c_function>> functions_;      // by sequence
   std::optional<object_layout> layout_;
   std::string blocks_code_;
 };
@@ -123,15 +131,15 @@ result<c_program> program_writer::run() {
     return fail("a reproducer only makes calls: it cannot show the symptom {}",
                 model::to_text(options_.symptom));
   if (auto done = outline(); !done) return tl::unexpected(done.error());
-  turns_ = replay::order_calls(times_, false);
   find_phases();
+  order_turns();
   if (auto done = write_calls(); !done) return tl::unexpected(done.error());
   if (std::holds_alternative<model::memory_differs>(options_.symptom) &&
       !out_.needs.helpers.contains("compare"))
     return fail("there is no memory to compare: {}", why_no_memory());
   if (auto done = render_all(); !done) return tl::unexpected(done.error());
   if (auto done = write_sources(); !done) return tl::unexpected(done.error());
-  out_.calls = outline_.size();
+  out_.calls = recorded_calls_;
   out_.threads = threads_.size();
   out_.processes = options_.selections.size();
   for (const auto& each : seen_)
@@ -167,6 +175,7 @@ uint64_t ten_times_s(uint64_t first_ns, uint64_t last_ns) {
 
 result<void> program_writer::outline() {
   merged_calls calls(trace_, options_.selections);
+  replay::poll_folder folder(options_.polls);
   uint64_t first_ns = UINT64_MAX, first_hang_ns = UINT64_MAX, last_ns = 0;
   for (;;) {
     const auto next = calls.next();
@@ -176,15 +185,21 @@ result<void> program_writer::outline() {
     first_ns = std::min(first_ns, call.call.start_ns);
     if (!call.call.returned()) first_hang_ns = std::min(first_hang_ns, call.call.start_ns);
     last_ns = std::max(last_ns, call.call.returned() ? call.call.end_ns() : call.call.start_ns);
-    outline_.push_back({call.number(), call.call.thread, next->process,
-                        is_work(call.function->name), releases(call.function->name)});
-    times_.push_back(replay::timed(call));
     progress_.call_read();
+    ++recorded_calls_;
+    const auto& seen = seen_[next->process];
+    if (!folder.add(call, seen.book, replay::is_pinned(call, seen)).is_new) continue;
+    outline_.push_back({.thread = call.call.thread,
+                        .process = next->process,
+                        .is_work = is_work(call.function->name),
+                        .releases = releases(call.function->name),
+                        .waits_for = {}});
     if (std::find(threads_.begin(), threads_.end(), call.call.thread) != threads_.end()) continue;
     threads_.push_back(call.call.thread);
     process_of_thread_.push_back(next->process);
   }
   progress_.reading_is_over();
+  steps_ = folder.steps();
   out_.limits = {60 + ten_times_s(first_ns, last_ns), 10 + ten_times_s(first_hang_ns, last_ns)};
   return {};
 }
@@ -233,15 +248,48 @@ step_sequence& program_writer::sequence_of(uint32_t index) {
   return sequences_[index < first_work_ ? 0 : index < first_release_ ? 1 : 2];
 }
 
+// A stretch of steps of one thread is a turn; turns are numbered through.
+void program_writer::order_turns() {
+  if (!has_threads_) return;
+  const auto order = replay::turn_order(steps_);
+  std::vector<replay::timed_call> times;
+  times.reserve(order.size());
+  for (const uint32_t each : order) times.push_back(steps_[each].time);
+  const auto turns = replay::order_calls(times, false);
+  uint64_t turn = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    auto& step = outline_[order[i]];
+    const auto differs = [&](size_t other) { return outline_[order[other]].thread != step.thread; };
+    step.begins_turn = i == 0 || differs(i - 1);
+    step.ends_turn = i + 1 < order.size() && differs(i + 1);
+    if (step.begins_turn && i != 0) ++turn;
+    step.turn = turn;
+    step.lets_next_go = turns.lets_next_go[i];
+  }
+  for (const auto& [position, earlier] : turns.waits_for)
+    for (const uint32_t each : earlier) outline_[order[position]].waits_for.push_back(order[each]);
+  for (uint32_t i = 0; i < outline_.size(); ++i)
+    if (outline_[i].lets_next_go) finished_.emplace(i, finished_.size());
+}
+
+// The calls are placed as they were for the outline.
 result<void> program_writer::write_calls() {
   merged_calls calls(trace_, options_.selections);
-  for (uint32_t index = 0;; ++index) {
+  replay::poll_folder folder(options_.polls);
+  for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
-    if (next->call == nullptr) return {};
-    if (auto done = write_call(*next->call, index); !done) return done;
+    if (next->call == nullptr) break;
+    const auto& seen = seen_[next->process];
+    const auto placed = folder.add(*next->call, seen.book, replay::is_pinned(*next->call, seen));
+    if (placed.is_new)
+      if (auto done = write_call(*next->call, placed.step); !done) return done;
+    if (placed.completes)
+      if (auto done = write_memory_after(*next->call, placed.step); !done) return done;
     progress_.call_read();
   }
+  for (auto& each : sequences_) pass_pending_turn(each);
+  return {};
 }
 
 void program_writer::add(step_sequence& to, const shaped_text& text, const step_note& note,
@@ -255,28 +303,37 @@ void program_writer::add(step_sequence& to, const shaped_text& text, const step_
   to.add(found->second, text.numbers, note);
 }
 
-// A stretch of calls of one thread is a turn; turns are numbered through.
 void program_writer::take_turn(uint32_t index) {
   if (!has_threads_) return;
   need_helper("turns");
+  const auto& step = outline_[index];
   auto& sequence = sequence_of(index);
-  const bool begins = index == 0 || outline_[index - 1].thread != outline_[index].thread;
-  text_builder text;
-  if (begins) {
-    if (index != 0) ++turn_;
-    add(sequence, text.finish(fmt::format("take_turn({});", text.number(turn_, number_form::u8))),
-        {});
+  pass_pending_turn(sequence);
+  if (step.begins_turn) {
+    text_builder text;
+    add(sequence,
+        text.finish(fmt::format("take_turn({});", text.number(step.turn, number_form::u8))), {});
   }
-  const auto earlier = turns_.waits_for.find(index);
-  if (earlier == turns_.waits_for.end()) return;
-  need_helper("wait_for_call");
-  for (const uint32_t call : earlier->second) {
+  if (!step.waits_for.empty()) need_helper("wait_for_call");
+  for (const uint32_t call : step.waits_for) {
     text_builder waiting;
     add(sequence,
         waiting.finish(
             fmt::format("wait_for_call({});", waiting.number(finished_.at(call), number_form::u8))),
         {});
   }
+}
+
+// What memory holds after the last ask of a loop comes before it.
+void program_writer::pass_pending_turn(step_sequence& sequence) {
+  const auto pending = next_turn_.find(&sequence);
+  if (pending == next_turn_.end()) return;
+  text_builder passing;
+  add(sequence,
+      passing.finish(
+          fmt::format("pass_turn({});", passing.number(pending->second, number_form::u8))),
+      {});
+  next_turn_.erase(pending);
 }
 
 call_style program_writer::style_of(const recorded_call& call, uint32_t index) {
@@ -299,10 +356,10 @@ call_style program_writer::style_of(const recorded_call& call, uint32_t index) {
   } else if (model::is_about(options_.symptom, facts)) {
     style.watch = call_watch::watched;
   }
-  if (turns_.lets_next_go[index] && has_threads_) {
-    style.pass_turn = turn_ + 1;
-    style.finished = finished_.size();
-    finished_.emplace(index, finished_.size());
+  style.until_done = steps_[index].until_done;
+  if (outline_[index].lets_next_go) {
+    style.pass_turn = outline_[index].turn + 1;
+    style.finished = finished_.at(index);
     need_helper("finished");
   }
   return style;
@@ -318,19 +375,19 @@ result<void> program_writer::write_call(const recorded_call& call, uint32_t inde
   const auto style = style_of(call, index);
   const auto text = writer.write(call, style);
   if (!text) return tl::unexpected(text.error());
-  add(sequence, *text, {call.number(), call.call.duration_ns, true, call.call.returned()},
+  add(sequence, *text,
+      {call.number(), call.call.duration_ns, true, call.call.returned(), steps_[index].asks},
       call.function->name);
-  const auto after = writer.write_memory(call, c_call_writer::moment::after_call);
+  if (outline_[index].ends_turn && !style.pass_turn)
+    next_turn_[&sequence] = outline_[index].turn + 1;
+  return write_memory_after(call, index);
+}
+
+result<void> program_writer::write_memory_after(const recorded_call& call, uint32_t index) {
+  const auto after =
+      calls_[outline_[index].process].write_memory(call, c_call_writer::moment::after_call);
   if (!after) return tl::unexpected(after.error());
-  for (const auto& each : *after) add(sequence, each, {});
-  const bool ends =
-      index + 1 < outline_.size() && outline_[index + 1].thread != outline_[index].thread;
-  if (has_threads_ && ends && !style.pass_turn) {
-    text_builder passing;
-    add(sequence,
-        passing.finish(fmt::format("pass_turn({});", passing.number(turn_ + 1, number_form::u8))),
-        {});
-  }
+  for (const auto& each : *after) add(sequence_of(index), each, {});
   return {};
 }
 
@@ -413,17 +470,20 @@ tl::unexpected<failure> program_writer::too_large(
   return fail(
       "the {} calls are {} statements even with loops, and {} are as many as compile in "
       "reasonable time; {}",
-      outline_.size(), out_.statements, options_.most_statements, advice);
+      recorded_calls_, out_.statements, options_.most_statements, advice);
 }
 
 std::string program_writer::opening_comment() const {
   const size_t processes = options_.selections.size();
   std::string out = fmt::format(
-      "{} {} Level Zero calls {} as {} recorded to make them.\n", opening_words, outline_.size(),
+      "{} {} Level Zero calls {} as {} recorded to make them.\n", opening_words, recorded_calls_,
       processes > 1          ? fmt::format("in {} processes", processes)
       : threads_.size() == 1 ? std::string("on one thread")
                              : fmt::format("on {} threads", threads_.size()),
       processes > 1 ? "programs were" : "a program was");
+  if (outline_.size() != recorded_calls_)
+    out +=
+        " * Polls are loops: they ask until they have the answer on which the program went on.\n";
   if (!std::holds_alternative<model::no_symptom>(options_.symptom))
     out += fmt::format(" * Symptom: {}\n", model::to_text(options_.symptom));
   for (const auto& each : out_.symptom_calls)
@@ -443,6 +503,7 @@ std::string program_writer::includes() const {
   for (const auto& each : out_.needs.headers)
     out += fmt::format("#include <level_zero/{}>\n", each);
   if (has_threads_) out += "#include <pthread.h>\n";
+  if (out_.needs.helpers.contains("keep_polling")) out += "#include <sched.h>\n";
   out +=
       "#include <signal.h>\n"
       "#include <stdint.h>\n"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/symptom.hpp"
+#include "replay/polls.hpp"
 #include "replay/survey.hpp"
 #include "repro/c_call.hpp"
 #include "repro/data_files.hpp"
@@ -19,6 +20,7 @@ struct program_options {
   // Of one process each. Several are written as processes that take turns.
   std::vector<replay::call_selection> selections{{}};
   model::symptom symptom;
+  replay::poll_mode polls = replay::poll_mode::until_done;
   uint64_t most_statements = 60'000;  // more do not compile in reasonable time
   uint64_t lines_per_function = 400;
   uint64_t lines_per_file = 4'000;

@@ -38,7 +38,7 @@ size_t break_of(std::string_view line, size_t indent) {
 }
 
 struct leaf_notes {
-  uint64_t first_call = 0, last_call = 0, calls = 0;
+  uint64_t first_call = 0, last_call = 0, calls = 0, asks = 0;
   std::vector<uint64_t> durations_ns;
   bool returned = true;
 };
@@ -73,6 +73,7 @@ class note_collector {
     if (!what.is_call) return;
     if (leaf.calls++ == 0) leaf.first_call = what.call_number;
     leaf.last_call = what.call_number;
+    leaf.asks += what.asks;
     leaf.returned = leaf.returned && what.returned;
     leaf.durations_ns.push_back(what.duration_ns);
   }
@@ -85,16 +86,20 @@ class note_collector {
 std::string comment_of(leaf_notes& leaf) {
   if (leaf.calls == 0) return "";
   if (!leaf.returned) return fmt::format("call {}, did not return", leaf.first_call);
+  const std::string asked =
+      leaf.asks == leaf.calls ? "" : fmt::format("; asked {} times", leaf.asks);
   if (leaf.calls == 1)
-    return fmt::format("call {}, {}", leaf.first_call, model::time_text(leaf.durations_ns[0]));
+    return fmt::format("call {}, {}{}", leaf.first_call, model::time_text(leaf.durations_ns[0]),
+                       asked);
   const auto middle =
       leaf.durations_ns.begin() + static_cast<std::ptrdiff_t>(leaf.durations_ns.size() / 2);
   std::nth_element(leaf.durations_ns.begin(), middle, leaf.durations_ns.end());
   const uint64_t median = *middle;
   return fmt::format(
-      "{} calls, {} to {}; {} in the median, {} at most", leaf.calls, leaf.first_call,
+      "{} calls, {} to {}; {} in the median, {} at most{}", leaf.calls, leaf.first_call,
       leaf.last_call, model::time_text(median),
-      model::time_text(*std::max_element(leaf.durations_ns.begin(), leaf.durations_ns.end())));
+      model::time_text(*std::max_element(leaf.durations_ns.begin(), leaf.durations_ns.end())),
+      asked);
 }
 
 class function_writer {

@@ -18,6 +18,7 @@ struct step_note {
   uint64_t duration_ns = 0;
   bool is_call = false;  // false: something between calls
   bool returned = true;
+  uint64_t asks = 1;  // recorded calls of a poll
 };
 
 // Statements that follow each other in a function.

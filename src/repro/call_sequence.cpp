@@ -41,6 +41,8 @@ class line_writer {
     }
   }
 
+  const replay::address_book& book() const { return book_; }
+
   std::string write(const recorded_call& call) {
     time_ns_ = call.call.start_ns;
     thread_ = threads_.try_emplace(call.call.thread, threads_.size()).first->second;
@@ -228,15 +230,26 @@ class difference_writer {
 }  // namespace
 
 result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
-                                                 const replay::call_selection& selection) {
+                                                 const replay::call_selection& selection,
+                                                 replay::poll_mode polls) {
   line_writer writer(trace, selection.process);
   replay::recorded_calls calls(trace, selection);
+  replay::poll_folder folder(polls);
+  std::unordered_map<uint32_t, std::string> last_ask;  // by thread; "" after another call
   std::vector<sequence_line> out;
   for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
     if (*next == nullptr) return out;
-    out.push_back({(*next)->number(), (*next)->call.thread, writer.write(**next)});
+    const auto& call = **next;
+    if (!folder.add(call, writer.book()).is_new) continue;
+    std::string text = writer.write(call);
+    const bool folds = polls != replay::poll_mode::exact && replay::is_ask(call);
+    // Two answers in a row are two loops, or the first ask and the others of one loop.
+    auto& last = last_ask[call.call.thread];
+    if (folds && text == last) continue;
+    last = folds ? text : "";
+    out.push_back({call.number(), call.call.thread, std::move(text)});
   }
 }
 

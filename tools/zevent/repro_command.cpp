@@ -27,6 +27,7 @@ struct repro_options {
   std::optional<uint32_t> process;  // from 1, as it is printed
   std::optional<uint64_t> until;
   std::string driver;
+  std::string polls = "until-done";
   bool verify = false;
   uint64_t repeat = 5;
 };
@@ -300,6 +301,7 @@ int repro(const repro_options& options) {
     return complain("repro", {"there are no calls to reproduce"}, exit_could_not_run);
   const auto* symptom = &chosen->symptom;
   writing.symptom = symptom->what;
+  writing.polls = replay::parse_poll_mode(options.polls).value_or(replay::poll_mode::until_done);
   say_other_environments(trace, writing.selections);
   const auto program = write_calls(trace, writing);
   if (!program) return complain("repro", program.error(), exit_could_not_run);
@@ -350,6 +352,11 @@ action declare_repro(CLI::App& line) {
       ->check(is_whole_number());
   line.add_option("--process", options->process, "that process alone, where several were recorded")
       ->check(is_whole_number());
+  line.add_option("--polls", options->polls,
+                  "until-done: ask again until a recorded SUCCESS comes; exact: ask as often as "
+                  "recorded")
+      ->check(CLI::IsMember({"until-done", "exact"}))
+      ->capture_default_str();
   line.add_flag("--verify", options->verify,
                 "build it, run it, record it, and compare the symptom and the calls");
   line.add_option("--repeat", options->repeat,

@@ -63,7 +63,7 @@ class Polls : public trace::story {
     poll_folder folder(mode);
     recorded_calls calls(trace, {});
     for (auto next = calls.next(); next && *next != nullptr; next = calls.next())
-      folder.add(**next, *seen);
+      folder.add(**next, seen->book, is_pinned(**next, *seen));
     std::string out;
     for (const auto& each : folder.steps()) {
       if (each.number <= first_) continue;

@@ -163,8 +163,47 @@ TEST_F(CProgram, KeepsAQueryAQueryAndExpectsItsResult) {
   const auto written = write();
   EXPECT_HAS(written,
              "EXPECT(ZE_RESULT_NOT_READY, zeEventQueryStatus(event_0)); /* call 4, 10 ns */");
-  EXPECT_HAS(written, "CHECK(zeEventQueryStatus(event_0)); /* call 5, 1.5 ms */");
+  EXPECT_HAS(written, "POLL(zeEventQueryStatus(event_0)); /* call 5, 1.5 ms */");
   EXPECT_HAS_NOT(written, "zeEventHostSynchronize");
+}
+
+TEST_F(CProgram, HasALoopForAPoll) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  for (int i = 0; i < 500; ++i)
+    app.call(
+        "zeEventQueryStatus", when(), ZE_RESULT_NOT_READY, [] {}, one);
+  app.call("zeEventQueryStatus", when(), one);
+  const auto written = write();
+  EXPECT_HAS(written, "POLL(zeEventQueryStatus(event_0)); /* call 4, 10 ns; asked 501 times */");
+  EXPECT_HAS_NOT(written, "EXPECT(ZE_RESULT_NOT_READY, zeEventQueryStatus");
+  EXPECT_EQ(written.calls, 505u);
+  EXPECT_EQ(written.statements, 5u);
+  expect_compiles(written);
+  const auto exact = write("zeInit>1s", {.polls = replay::poll_mode::exact});
+  EXPECT_HAS(exact, "for (long i = 0; i < 500; ++i)");
+  EXPECT_HAS(exact, "CHECK(zeEventQueryStatus(event_0));");
+  EXPECT_HAS_NOT(exact, "POLL");
+}
+
+TEST_F(CProgram, LetsTheOtherThreadGoWhileItPolls) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  const auto ask = [&](ze_result_t answer) {
+    app.call(
+        "zeEventQueryStatus", when(), answer, [] {}, one);
+  };
+  ask(ZE_RESULT_NOT_READY);
+  app.on_thread(2, "other");
+  app.call("zeEventHostSignal", when(), one);
+  app.on_thread(1);
+  ask(ZE_RESULT_NOT_READY);
+  ask(ZE_RESULT_SUCCESS);
+  app.on_thread(2);
+  app.call("zeEventDestroy", when(), one);
+  const auto written = write();
+  EXPECT_HAS(written,
+             "    pass_turn(1);\n    POLL(zeEventQueryStatus(event_host));\n    finished(0);\n");
+  EXPECT_HAS(written, "  wait_for_call(0);\n  CHECK(zeEventDestroy(event_host));");
+  expect_compiles(written);
 }
 
 TEST_F(CProgram, TimesTheCallsThatShowTheSymptomAndWatchesTheOthers) {
@@ -172,8 +211,8 @@ TEST_F(CProgram, TimesTheCallsThatShowTheSymptomAndWatchesTheOthers) {
   app.call("zeEventQueryStatus", when(), one);
   app.call("zeEventQueryStatus", when(1'500'000), one);
   const auto written = write("zeEventQueryStatus>1ms");
-  EXPECT_HAS(written, "WATCHED(ZE_RESULT_SUCCESS, zeEventQueryStatus(event_0));");
-  EXPECT_HAS(written, "TIMED(0, ZE_RESULT_SUCCESS, zeEventQueryStatus(event_0));");
+  EXPECT_HAS(written, "POLL_WATCHED(ZE_RESULT_SUCCESS, zeEventQueryStatus(event_0));");
+  EXPECT_HAS(written, "POLL_TIMED(0, ZE_RESULT_SUCCESS, zeEventQueryStatus(event_0));");
   ASSERT_EQ(written.symptom_calls.size(), 1u);
   EXPECT_EQ(written.symptom_calls[0].number, 5u);
   expect_compiles(written);

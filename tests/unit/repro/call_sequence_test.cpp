@@ -54,6 +54,54 @@ TEST(CallSequence, OfAProcessDoesNotTellWhichOfTwoProcessesFoundItsDriverFirst) 
   }));
 }
 
+// "A-" asks for event A and is told NOT_READY, "B+" asks for B and is told SUCCESS; "x" signals.
+class SequenceOfPolls : public trace::story {
+ protected:
+  std::vector<std::string> lines(std::vector<std::string_view> asks,
+                                 replay::poll_mode mode = replay::poll_mode::outline) {
+    fake_program fresh;
+    std::swap(app, fresh);
+    const auto owner = pool(0x9000, 2);
+    const ze_event_handle_t events[] = {event(owner, 0xe000, 0), event(owner, 0xe001, 1)};
+    for (const auto each : asks) {
+      if (each == "x")
+        app.call("zeEventHostSignal", when(), events[0]);
+      else
+        app.call(
+            "zeEventQueryStatus", when(), each[1] == '+' ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY,
+            [] {}, events[each[0] - 'A']);
+    }
+    std::vector<std::string> out;
+    const auto sequence = call_sequence(packed({&app}), {}, mode);
+    EXPECT_TRUE(sequence) << sequence.error().message;
+    for (const auto& each : *sequence)
+      if (each.text.find("hEvent=") != std::string::npos) out.push_back(each.text);
+    return out;
+  }
+};
+
+TEST_F(SequenceOfPolls, DoesNotTellHowOftenItWasAsked) {
+  const auto once = lines({"A+", "x"});
+  EXPECT_EQ(lines({"A-", "A-", "A-", "A+", "x"}), once);
+  EXPECT_EQ(lines({"A-", "x"}), once) << "nor what was answered";
+  EXPECT_NE(lines({"x"}), once) << "but whether it was asked";
+  EXPECT_NE(lines({"B+", "x"}), once) << "and for what";
+  EXPECT_NE(lines({"A+", "x", "A+"}), once) << "and when";
+}
+
+TEST_F(SequenceOfPolls, IsThatOfTheReproducerOfAMonitor) {
+  const auto recorded = lines({"A-", "B-", "A-", "B-", "A-", "B-", "A+", "B-", "B+"});
+  EXPECT_EQ(recorded, lines({"A-", "B-", "A-", "A-", "A+", "B-", "B+"}));
+  EXPECT_EQ(recorded, lines({"A+", "B-", "A+", "B+"})) << "the device is earlier";
+  EXPECT_EQ(recorded, lines({"A-", "B+", "A-", "A+", "B+"}));
+}
+
+TEST_F(SequenceOfPolls, HasEveryAskWhereThatIsWanted) {
+  const auto exact = replay::poll_mode::exact;
+  EXPECT_EQ(lines({"A-", "A-", "A+"}, exact), lines({"A-", "A+", "A+"}, exact));
+  EXPECT_NE(lines({"A-", "A-", "A+"}, exact), lines({"A-", "A+"}, exact));
+}
+
 std::vector<sequence_line> calls(const std::vector<std::string>& texts) {
   std::vector<sequence_line> out;
   for (const auto& each : texts) out.push_back({out.size(), 0, each});
