@@ -35,7 +35,7 @@ result<std::vector<model::found_symptom>> find_shown(
   if (!id)
     return fail("there is no rule EV-{}; 'zevent check --list-rules' lists them", wanted.rule);
   check_options options;
-  options.most_of_a_kind = max_of_a_kind;
+  options.max_of_a_kind = max_of_a_kind;
   std::vector<model::found_symptom> out;
   for (const auto& each : check_trace(trace, options, progress).findings) {
     if (each.rule != *id) continue;
