@@ -5,10 +5,13 @@
 Expected: every call of the replay has the recorded result, and memory the recorded contents (unless
 the program writes times to memory, --no-memory; with --results there has to be some, or as much as
 is said); the C program compiles without warnings with GCC and with clang, and makes the recorded
-calls with the same flags, waits and signals in the same order. --empty: the program makes no call,
-so that there is no recording, and replay and repro say so.
+calls with the same flags, waits and signals in the same order. On a slow device, and under chaos, the
+replay has the recorded results too, and so has that of a recording made on a slow device. The C program
+breaks no rule of `zevent check` that the program does not break, on any of these devices. --empty: the
+program makes no call, so that there is no recording, and replay and repro say so.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +21,10 @@ import tempfile
 STRICT = "-O0 -Wall -Wextra -Wshadow -pedantic -Werror"
 # No symptom: the reproducer's calls are what counts here.
 SYMPTOM = "none"
+# How long calls take, and how often is polled, depends on the machine.
+TIME_DEPENDENT = ["EV-70", "EV-71", "EV-72"]
+# Devices that are done later than the one of the recording, and in another order.
+OTHER_DEVICES = [{"ZEVENT_FAULTS": "slow-engine:factor=3"}, {"ZEVENT_CHAOS": "7"}]
 
 
 def run(command, expected, environment=None):
@@ -45,7 +52,41 @@ def compiles_with_clang(include, repro):
     run([clang, *flags, *sources], 0)
 
 
-def again(zevent, include, options, program, environment=None):
+def broken_rules(zevent, trace):
+    """The rules that `zevent check` finds broken."""
+    report = trace + ".json"
+    ignored = [word for rule in TIME_DEPENDENT for word in ("--ignore", rule)]
+    checked = [zevent, "check", "--json", "-o", report, *ignored, trace]
+    done = subprocess.run(checked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+    if done.returncode not in (0, 1):
+        sys.exit(f"cannot check {trace}: {done.stdout}")
+    with open(report, encoding="utf-8") as file:
+        return {each["rule"] for each in json.load(file)["findings"]}
+
+
+def breaks_no_more_rules(zevent, trace, repro, environment, known):
+    """The reproducer's own recordings have no findings that the program's has not, but known ones."""
+    known = known | broken_rules(zevent, trace)
+    for device in [{}, *OTHER_DEVICES]:
+        own = os.path.join(repro, "again.zev")
+        record = [zevent, "record", "--driver", "software", "-o", own, "--", os.path.join(repro, "repro")]
+        run(record, 0, {**(environment or {}), **device})
+        more = broken_rules(zevent, own) - known
+        if more:
+            subprocess.run([zevent, "check", own], check=False)
+            sys.exit(f"the reproducer breaks {sorted(more)} with {device}; the program does not")
+
+
+def replays_on_other_devices(zevent, trace, record, environment):
+    """When the device is done must not matter, in whichever of the two runs."""
+    for device in OTHER_DEVICES:
+        run([zevent, "replay", "--environment", "own", trace], 0, {**(environment or {}), **device})
+    slow = {**(environment or {}), **OTHER_DEVICES[0]}
+    run(record, 0, slow)
+    run([zevent, "replay", "--environment", "own", trace], 0, environment)
+
+
+def again(zevent, include, options, program, environment=None, known_rules=frozenset()):
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "t.zev")
         repro = os.path.join(folder, "repro")
@@ -80,6 +121,8 @@ def again(zevent, include, options, program, environment=None):
         if "./repro: all calls were made" not in said or "verified: same calls" not in said:
             sys.exit("the reproducer was not run to its end")
         compiles_with_clang(include, repro)
+        breaks_no_more_rules(zevent, trace, repro, environment, known_rules)
+        replays_on_other_devices(zevent, trace, record, environment)
         with open(os.path.join(repro, "README.md"), "rb") as file:
             text = file.read()
         if b"\0" in text:
