@@ -76,12 +76,13 @@ poll_folder::ask_key poll_folder::key_of(const recorded_call& call, const addres
   return key;
 }
 
-poll_folder::placement poll_folder::keep(poller& who, const recorded_call& call) {
+poll_folder::placement poll_folder::keep(poller& who, const recorded_call& call,
+                                         const address_book& book) {
   const auto index = checked_cast<uint32_t>(steps_.size());
   steps_.push_back({.number = call.number(),
                     .turn = call.number(),
                     .first_answer = call.call.result,
-                    .time = timed(call)});
+                    .time = timed(call, book)});
   ++who.kept;
   who.last_step = index;
   return {.step = index, .is_new = true};
@@ -90,27 +91,28 @@ poll_folder::placement poll_folder::keep(poller& who, const recorded_call& call)
 poll_folder::placement poll_folder::add(const recorded_call& call, const address_book& book,
                                         bool pinned) {
   poller& who = pollers_[call.call.thread];
-  if (mode_ == poll_mode::exact) return keep(who, call);
+  if (mode_ == poll_mode::exact) return keep(who, call, book);
   if (!is_ask(call)) {
     who.rows.clear();
-    return keep(who, call);
+    return keep(who, call, book);
   }
   const auto key = key_of(call, book);
   if (call.call.returned() && call.call.result == answer_not_yet)
-    return add_not_yet(who, call, key, pinned);
+    return add_not_yet(who, call, key, book, pinned);
   if (call.call.returned() && call.call.result == answer_done)
-    return add_done(who, call, key, pinned);
+    return add_done(who, call, key, book, pinned);
   who.rows.erase(key);
-  return keep(who, call);
+  return keep(who, call, book);
 }
 
 poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call& call,
-                                                const ask_key& key, bool pinned) {
+                                                const ask_key& key, const address_book& book,
+                                                bool pinned) {
   const auto [found, is_first] = who.rows.try_emplace(key);
   row& asked = found->second;
   const uint64_t blocked = blocked_ns(call);
   if (is_first || pinned || blocked > notable_growth * asked.blocked_ns) {
-    const auto kept = keep(who, call);
+    const auto kept = keep(who, call, book);
     asked.step = kept.step;
     asked.blocked_ns = std::max(asked.blocked_ns, blocked);
     return kept;
@@ -125,7 +127,8 @@ poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call
 }
 
 poll_folder::placement poll_folder::add_done(poller& who, const recorded_call& call,
-                                             const ask_key& key, bool pinned) {
+                                             const ask_key& key, const address_book& book,
+                                             bool pinned) {
   const auto found = who.rows.find(key);
   const bool has_row = found != who.rows.end();
   const row asked = has_row ? found->second : row{};
@@ -138,10 +141,11 @@ poll_folder::placement poll_folder::add_done(poller& who, const recorded_call& c
     loop.until_done = true;
     loop.time.may_wait = true;
     loop.time.end_ns = call.call.end_ns();
+    loop.time.state = timed(call, book).state;
     return {.step = asked.step, .completes = true};
   }
   const bool has_folded = may_begin_earlier && asked.folded_after == who.kept;
-  const auto kept = keep(who, call);
+  const auto kept = keep(who, call, book);
   auto& loop = steps_[kept.step];
   loop.until_done = true;
   loop.time.may_wait = true;

@@ -104,9 +104,11 @@ class poll_folder {
 
   static ask_key key_of(const recorded_call& call, const address_book& book);
   uint64_t blocked_ns(const recorded_call& call) const;
-  placement keep(poller& who, const recorded_call& call);
-  placement add_not_yet(poller& who, const recorded_call& call, const ask_key& key, bool pinned);
-  placement add_done(poller& who, const recorded_call& call, const ask_key& key, bool pinned);
+  placement keep(poller& who, const recorded_call& call, const address_book& book);
+  placement add_not_yet(poller& who, const recorded_call& call, const ask_key& key,
+                        const address_book& book, bool pinned);
+  placement add_done(poller& who, const recorded_call& call, const ask_key& key,
+                     const address_book& book, bool pinned);
 
   poll_mode mode_;
   std::vector<replay_step> steps_;
