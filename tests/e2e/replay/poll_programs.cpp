@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "small_program.hpp"
@@ -193,6 +195,70 @@ void timestamp_polls() {
   MUST(zeEventDestroy(done));
 }
 
+// As runtimes do that recycle: the main thread executes lists, and a monitor asks for their fences
+// and makes lists, fences and events ready for the next use. The main thread waits for one in
+// between.
+void recycling_runtime() {
+  constexpr uint32_t slots = 4, submissions = 24;
+  const machine m;
+  const auto queue = m.queue();
+  const auto pool = m.pool(slots);
+  struct slot {
+    ze_command_list_handle_t list = nullptr;
+    ze_fence_handle_t fence = nullptr;
+    ze_event_handle_t done = nullptr;
+    char* memory = nullptr;
+    bool in_use = false;  // guarded by the mutex, and so is the monitor's look at it
+  };
+  std::array<slot, slots> all;
+  const ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  for (uint32_t i = 0; i < slots; ++i) {
+    all[i].list = m.list();
+    MUST(zeFenceCreate(queue, &desc, &all[i].fence));
+    all[i].done = event(pool, i);
+    all[i].memory = m.shared_memory(16 * page);
+  }
+  std::mutex guard;
+  bool is_over = false;
+  std::thread monitor([&] {
+    for (;;) {
+      const std::lock_guard lock(guard);
+      bool any = false;
+      for (auto& each : all) {
+        if (!each.in_use) continue;
+        any = true;
+        if (zeFenceQueryStatus(each.fence) == ZE_RESULT_NOT_READY) continue;
+        MUST(zeEventQueryStatus(each.done));
+        MUST(zeEventHostReset(each.done));
+        MUST(zeFenceReset(each.fence));
+        MUST(zeCommandListReset(each.list));
+        each.in_use = false;
+      }
+      if (!any && is_over) return;
+    }
+  });
+  for (uint32_t i = 0; i < submissions;) {
+    const std::lock_guard lock(guard);
+    const auto free = std::find_if(all.begin(), all.end(), [](slot& each) { return !each.in_use; });
+    if (free == all.end()) continue;
+    fill(free->list, free->memory, i, 16 * page, free->done);
+    MUST(zeCommandListClose(free->list));
+    execute(queue, free->list, free->fence);
+    free->in_use = true;
+    if (++i % 6 == 0) MUST(zeFenceHostSynchronize(free->fence, for_ever));
+    is_over = i == submissions;
+  }
+  finish(queue);
+  monitor.join();
+  for (const auto& each : all) {
+    MUST(zeMemFree(m.context, each.memory));
+    MUST(zeEventDestroy(each.done));
+    MUST(zeFenceDestroy(each.fence));
+    MUST(zeCommandListDestroy(each.list));
+  }
+  MUST(zeCommandQueueDestroy(queue));
+}
+
 // As runtimes do: nearly all calls are polls of a thread that does nothing else. POLLS says how
 // many.
 void many_polls() {
@@ -219,12 +285,20 @@ void many_polls() {
   poller.join();
 }
 
+// One a line: the tests are named after them.
+// clang-format off
 constexpr program programs[] = {
-    {"poll_and_free", poll_and_free},     {"poller_on_second_thread", poller_on_second_thread},
-    {"monitor_thread", monitor_thread},   {"recycled_event", recycled_event},
-    {"fence_polls", fence_polls},         {"bounded_waits", bounded_waits},
-    {"timestamp_polls", timestamp_polls}, {"many_polls", many_polls},
+    {"poll_and_free", poll_and_free},
+    {"poller_on_second_thread", poller_on_second_thread},
+    {"monitor_thread", monitor_thread},
+    {"recycled_event", recycled_event},
+    {"fence_polls", fence_polls},
+    {"bounded_waits", bounded_waits},
+    {"timestamp_polls", timestamp_polls},
+    {"recycling_runtime", recycling_runtime},
+    {"many_polls", many_polls},
 };
+// clang-format on
 
 }  // namespace
 
