@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "model/symptom_search.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -34,6 +33,17 @@ std::optional<poll_mode> parse_poll_mode(std::string_view name) {
   return std::nullopt;
 }
 
+poll_options polls_for(poll_mode mode, const model::symptom& symptom) {
+  poll_options out{.mode = mode, .named_call = {}};
+  if (const auto* slow = std::get_if<model::slow_call>(&symptom)) {
+    out.named_call = slow->call.number;
+    out.blocking_ns = std::min(out.blocking_ns, slow->longer_than_ns);
+  } else if (const auto* with_result = std::get_if<model::call_with_result>(&symptom)) {
+    out.named_call = with_result->call.number;
+  }
+  return out;
+}
+
 bool is_ask(const recorded_call& call) {
   const auto name = call.function->name;
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
@@ -52,9 +62,9 @@ bool is_pinned(const recorded_call& call, const survey& seen) {
 
 // How long an ask blocked beyond what it was allowed to; 0 when it did not.
 uint64_t poll_folder::blocked_ns(const recorded_call& call) const {
-  if (mode_ == poll_mode::outline) return 0;
+  if (options_.mode == poll_mode::outline) return 0;
   const uint64_t timeout_ns = timeout_of(call), took_ns = call.call.duration_ns;
-  const bool blocked = took_ns > timeout_ns && took_ns - timeout_ns > model::blocking_ns;
+  const bool blocked = took_ns > timeout_ns && took_ns - timeout_ns > options_.blocking_ns;
   return blocked ? took_ns - timeout_ns : 0;
 }
 
@@ -91,12 +101,13 @@ poll_folder::placement poll_folder::keep(poller& who, const recorded_call& call,
 poll_folder::placement poll_folder::add(const recorded_call& call, const address_book& book,
                                         bool pinned) {
   poller& who = pollers_[call.call.thread];
-  if (mode_ == poll_mode::exact) return keep(who, call, book);
+  if (options_.mode == poll_mode::exact) return keep(who, call, book);
   if (!is_ask(call)) {
     who.rows.clear();
     return keep(who, call, book);
   }
   const auto key = key_of(call, book);
+  pinned = pinned || options_.named_call == call.number();
   if (call.call.returned() && call.call.result == answer_not_yet)
     return add_not_yet(who, call, key, book, pinned);
   if (call.call.returned() && call.call.result == answer_done)

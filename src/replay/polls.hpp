@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/symptom.hpp"
+#include "model/symptom_search.hpp"
 #include "replay/survey.hpp"
 #include "replay/turns.hpp"
 
@@ -42,6 +44,14 @@ enum class poll_mode : uint8_t {
 // By name: "until-done", "exact".
 std::optional<poll_mode> parse_poll_mode(std::string_view name);
 
+struct poll_options {
+  poll_mode mode = poll_mode::until_done;
+  // What may be the symptom is not folded: this call, and asks that block for longer than that.
+  std::optional<uint64_t> named_call;
+  uint64_t blocking_ns = model::blocking_ns;
+};
+poll_options polls_for(poll_mode mode, const model::symptom& symptom);
+
 // Results of an ask, as numbers of ze_result_t.
 inline constexpr uint32_t answer_done = 0, answer_not_yet = 1;
 
@@ -69,7 +79,7 @@ struct replay_step {
 // Takes the calls of a recording in order and says which are steps of their own.
 class poll_folder {
  public:
-  explicit poll_folder(poll_mode mode) : mode_(mode) {}
+  explicit poll_folder(const poll_options& options) : options_(options) {}
 
   struct placement {
     uint32_t step = 0;       // index into steps(): where the call belongs
@@ -110,7 +120,7 @@ class poll_folder {
   placement add_done(poller& who, const recorded_call& call, const ask_key& key,
                      const address_book& book, bool pinned);
 
-  poll_mode mode_;
+  poll_options options_;
   std::vector<replay_step> steps_;
   std::unordered_map<uint32_t, poller> pollers_;  // by thread of the run
 };

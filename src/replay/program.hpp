@@ -185,7 +185,7 @@ struct added_order {
 
 struct compile_options {
   call_selection selection;
-  poll_mode polls = poll_mode::until_done;
+  poll_options polls;
   bool free_threads = false;    // calls that overlapped may overlap again
   bool look_at_memory = false;  // at all of it: before it is freed, or at the end
   std::vector<memory_question> questions;

@@ -175,7 +175,7 @@ uint64_t ten_times_s(uint64_t first_ns, uint64_t last_ns) {
 
 result<void> program_writer::outline() {
   merged_calls calls(trace_, options_.selections);
-  replay::poll_folder folder(options_.polls);
+  replay::poll_folder folder(replay::polls_for(options_.polls, options_.symptom));
   uint64_t first_ns = UINT64_MAX, first_hang_ns = UINT64_MAX, last_ns = 0;
   for (;;) {
     const auto next = calls.next();
@@ -275,7 +275,7 @@ void program_writer::order_turns() {
 // The calls are placed as they were for the outline.
 result<void> program_writer::write_calls() {
   merged_calls calls(trace_, options_.selections);
-  replay::poll_folder folder(options_.polls);
+  replay::poll_folder folder(replay::polls_for(options_.polls, options_.symptom));
   for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());

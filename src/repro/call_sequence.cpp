@@ -234,7 +234,7 @@ result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
                                                  replay::poll_mode polls) {
   line_writer writer(trace, selection.process);
   replay::recorded_calls calls(trace, selection);
-  replay::poll_folder folder(polls);
+  replay::poll_folder folder({.mode = polls, .named_call = {}});
   std::unordered_map<uint32_t, std::string> last_ask;  // by thread; "" after another call
   std::vector<sequence_line> out;
   for (;;) {

@@ -186,7 +186,9 @@ int replay(const replay_options& options) {
   replay::compile_options compiling;
   compiling.selection = {processes->front(), options.until.value_or(UINT64_MAX)};
   compiling.free_threads = options.free_threads;
-  compiling.polls = replay::parse_poll_mode(options.polls).value_or(replay::poll_mode::until_done);
+  const auto polls = replay::parse_poll_mode(options.polls);
+  compiling.polls = replay::polls_for(polls.value_or(replay::poll_mode::until_done),
+                                      report.symptom.value_or(model::no_symptom{}));
   if (processes->size() == 1 && !say_what_is_shared(trace, processes->front(), options))
     return exit_could_not_run;
   const auto programs = read_calls(trace, *processes, compiling);

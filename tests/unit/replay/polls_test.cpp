@@ -51,7 +51,7 @@ class Polls : public trace::story {
 
   // What is made of it: for each step its first call, counted from 0, how many it stands for, "…"
   // where it is a loop, and "@" with its turn where that is another call's.
-  std::string folded(std::string_view recorded, poll_mode mode = poll_mode::until_done) {
+  std::string folded(std::string_view recorded, poll_options options = {}) {
     while (!recorded.empty()) {
       const size_t end = std::min(recorded.find(' '), recorded.size());
       make(recorded.substr(0, end));
@@ -60,7 +60,8 @@ class Polls : public trace::story {
     const auto trace = trace::packed({&app});
     const auto seen = survey_calls(trace, {}, 1);
     EXPECT_TRUE(seen);
-    poll_folder folder(mode);
+    if (options.named_call) *options.named_call += first_ + 1;
+    poll_folder folder(options);
     recorded_calls calls(trace, {});
     for (auto next = calls.next(); next && *next != nullptr; next = calls.next())
       folder.add(**next, seen->book, is_pinned(**next, *seen));
@@ -129,6 +130,22 @@ TEST_F(Polls, ASuccessThatBlockedIsAskedWhereItWas) {
   EXPECT_EQ(folded("1A- 1A- 1A*+"), "0x2 2…");
 }
 
+TEST_F(Polls, WhatTheSymptomNamesIsKept) {
+  EXPECT_EQ(folded("1A- 1A- 1A- 1A- 1A+", {.named_call = 2}), "0x2 2x3…");
+}
+
+TEST_F(Polls, WhatTheSymptomNamesIsKeptWhereItIsTheLast) {
+  EXPECT_EQ(folded("1A- 1A- 1A- 1A+", {.named_call = 3}), "0x3 3…");
+}
+
+TEST_F(Polls, WhatIsSlowForTheSymptomIsKept) {
+  const auto options =
+      polls_for(poll_mode::until_done, *model::parse_symptom("zeEventQueryStatus>6ms"));
+  EXPECT_EQ(options.blocking_ns, model::blocking_ns) << "no less than otherwise";
+  EXPECT_EQ(polls_for(poll_mode::until_done, *model::parse_symptom("17>1us")).blocking_ns, 1000u);
+  EXPECT_EQ(polls_for(poll_mode::until_done, *model::parse_symptom("17>1us")).named_call, 17u);
+}
+
 TEST_F(Polls, AWaitWithALimitIsAnAskAndMayTakeItsTime) {
   EXPECT_EQ(folded("1As*- 1As*- 1As*- 1As+"), "0x4…");
 }
@@ -142,7 +159,7 @@ TEST_F(Polls, AnErrorIsNoAnswer) {
 }
 
 TEST_F(Polls, ExactKeepsEveryAsk) {
-  EXPECT_EQ(folded("1A- 1A- 1A+ 1x", poll_mode::exact), "0 1 2 3");
+  EXPECT_EQ(folded("1A- 1A- 1A+ 1x", {.mode = poll_mode::exact}), "0 1 2 3");
 }
 
 TEST_F(Polls, TurnsAreTakenWhereLoopsBegin) {

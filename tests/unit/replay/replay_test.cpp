@@ -61,7 +61,7 @@ TEST_F(ReplayOfPolls, AsksAsOftenAsRecordedWhereThatIsWanted) {
   const auto one = event(pool(0x9000, 1), 0xe000);
   for (int i = 0; i < 5; ++i) ask(one, ZE_RESULT_NOT_READY);
   ask(one, ZE_RESULT_SUCCESS);
-  const auto done = replay_trace(packed({&app}), {.polls = poll_mode::exact});
+  const auto done = replay_trace(packed({&app}), {.polls = {.mode = poll_mode::exact}});
   EXPECT_EQ(asked(done), 6u);
   EXPECT_TRUE(done.compared.same()) << "a poll that finds the device later is no other result";
   ASSERT_EQ(done.compared.polls.size(), 1u);
@@ -329,7 +329,7 @@ TEST_F(Replay, SaysWhyNoMemoryWasCompared) {
   const auto said = [&] {
     run_options running;
     running.play.compare_memory = true;
-    const auto done = replay_trace(packed({&app}), {.polls = poll_mode::exact}, running);
+    const auto done = replay_trace(packed({&app}), {.polls = {.mode = poll_mode::exact}}, running);
     return judge(done.what, done.outcome, {.symptom = {}, .compare_memory = true}).lines.back();
   };
   app.file.header().memory = recording::memory_mode::full;
