@@ -38,6 +38,9 @@ class order_search final : public listener {
 
   void begin(const call_view& call) {
     now_ns_ = call.start_ns;
+    if (call.which == function::zeEventHostReset)
+      if (event* which = state_.events.find_alive(call[argument::hEvent]))
+        look_at_reset(*which, call.number);
     state_.begin(call);
   }
 
@@ -148,6 +151,36 @@ class order_search final : public listener {
       out_.waits.push_back({rest.what->call, written, signal.what->call, waited,
                             access_text(access, written),
                             names()(object_kind::event, which.handle)});
+    }
+  }
+
+  // As rule EV-11 has it.
+  void look_at_reset(const event& which, call_number reset) {
+    if (which.counter_based || !which.signalled()) return;
+    for (const auto& use : which.uses) {
+      if (use.role == event_role::resets || !use.who->started || complete(*use.who)) continue;
+      const run& user = *use.who;
+      if (!told_.emplace(user.what->call, reset).second) continue;
+      if (out_.pairs.size() >= most_) {
+        out_.complete = false;
+        return;
+      }
+      const auto name = names();
+      const std::string event_name = name(object_kind::event, which.handle);
+      open_pair pair;
+      pair.first = user.what->call;
+      pair.second = reset;
+      pair.first_submitted = user.submitted;
+      pair.second_submitted = reset;
+      pair.first_stream = user.where->handle;
+      pair.first_is_on_queue = user.where->is_queue;
+      pair.is_reset = true;
+      pair.reason = fmt::format("the host does not wait for {} before it resets {}",
+                                name_of(*user.where, name), event_name);
+      pair.first_does = fmt::format(
+          "{} {}", use.role == event_role::signals ? "signals" : "waits for", event_name);
+      pair.second_does = "resets it";
+      out_.pairs.push_back(std::move(pair));
     }
   }
 

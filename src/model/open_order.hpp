@@ -18,7 +18,7 @@ using object_name = std::function<std::string(object_kind, uint64_t handle)>;
 std::string why_unordered(const run& first, const run& second, const object_name& name);
 
 // Two executions of commands that use the same memory, one of which writes, and nothing orders
-// them.
+// them; or a command that uses an event, and the host, which resets it.
 struct open_pair {
   call_number first{}, second{};                      // the appends
   call_number first_submitted{}, second_submitted{};  // ... or the executions of their lists
@@ -28,6 +28,8 @@ struct open_pair {
   bool in_one_list = false;  // both, and in one execution of it
   byte_range where;
   bool certain = true;  // false: a kernel has a pointer, and perhaps does not use it
+  // The second is zeEventHostReset, by the host: the first waits for the event or signals it.
+  bool is_reset = false;
   std::string reason;
   std::string first_does, second_does;  // "writes memory_0 from byte 0 to 4096"
 };
@@ -44,7 +46,8 @@ struct early_wait {
 };
 
 struct open_order {
-  std::vector<open_pair> pairs;  // in the order in which they were found, each pair of appends once
+  // In the order in which they were found, each pair of calls once.
+  std::vector<open_pair> pairs;
   std::vector<early_wait> waits;  // by command, then by wait
   bool complete = true;           // false: there are more than were asked for
 };

@@ -14,6 +14,10 @@
 // same, the program leaves an order open that it needs; the pairs of commands that nothing orders
 // are known from the model, and which of them matter is found by trying: with an order added
 // between them, the difference goes away.
+//
+// What is right is what comes out with all pairs in order, if that is always the same: a race may
+// go wrong in every run, with and without chaos. Where there are no pairs it is what the first run
+// without chaos gave. Times of the device are known from the model and are not compared.
 namespace zevent::replay {
 
 struct chaos_options {
@@ -22,21 +26,29 @@ struct chaos_options {
   uint64_t seeds = 100;  // 1 to N
 };
 
+// How many runs were not as they should be.
+struct bad_runs {
+  uint64_t memory_differs = 0;  // something else was in memory
+  uint64_t results_differ = 0;  // calls had other results than in the recording
+  uint64_t timed_out = 0;       // a wait of the host that succeeds with the pairs in order
+  uint64_t hung = 0, crashed = 0;
+
+  bool any() const { return memory_differs + results_differ + timed_out + hung + crashed != 0; }
+};
+
 struct chaos_report {
-  uint64_t seeds = 0;
-  uint64_t memory_differs = 0;  // seeds under which something else was in memory
-  uint64_t results_differ = 0, hung = 0, crashed = 0;
+  uint64_t seeds = 0, plain_runs = 0;
+  bad_runs under_chaos, without_chaos;
   std::optional<uint64_t> first_bad_seed;
   std::string first_result;  // where results differ: the first one
+  std::string first_wait;    // where a wait timed out: "call 12 zeCommandListHostSynchronize"
 
   std::vector<std::string> memory;       // what differs: "memory_2 from byte 0 to 4096"
   std::vector<model::open_pair> pairs;   // the order of each of them matters
   std::vector<model::early_wait> waits;  // the host did not wait for these commands
-  bool is_explained = false;             // with the pairs in order, memory is always the same
+  bool is_explained = false;             // with the pairs in order, all runs are the same
 
-  bool bad() const {
-    return memory_differs + results_differ + hung + crashed != 0 || !waits.empty();
-  }
+  bool bad() const { return under_chaos.any() || without_chaos.any() || !waits.empty(); }
 };
 
 // `progress` is told how many runs are done, of how many; there may be more to come.
@@ -49,9 +61,14 @@ struct rule_words {
   std::string id, title, advice;
 };
 
-// For people. `race` is the rule about two commands that nothing orders, `early` the one about a
-// wait that does not cover all that it seems to.
+struct chaos_rules {
+  rule_words race;   // two commands that nothing orders
+  rule_words early;  // a wait that does not cover all that it seems to
+  rule_words reset;  // an event is reset while it is in use
+};
+
+// For people.
 std::vector<std::string> describe(const chaos_report& report, const trace::trace_file& trace,
-                                  const rule_words& race, const rule_words& early);
+                                  const chaos_rules& rules);
 
 }  // namespace zevent::replay

@@ -12,13 +12,17 @@ class describer {
   describer(const chaos_report& report, const trace::trace_file& trace)
       : report_(report), trace_(trace) {}
 
-  std::vector<std::string> run(const rule_words& race, const rule_words& early) {
+  std::vector<std::string> run(const chaos_rules& rules) {
     summary();
     for (const auto& each : report_.memory) say("  {}", each);
-    if (!report_.pairs.empty()) pairs(race);
-    if (report_.memory_differs != 0 && !report_.is_explained)
+    pairs(false, rules.race);
+    pairs(true, rules.reset);
+    if (!report_.pairs.empty() && report_.is_explained)
+      say("  With {} in order, the runs that were bad are as they should be.",
+          report_.pairs.size() == 1 ? "these two" : "these");
+    if (differs() && !report_.is_explained)
       say("no order between two commands that the model knows of makes it always the same");
-    if (!report_.waits.empty()) waits(early);
+    if (!report_.waits.empty()) waits(rules.early);
     return std::move(lines_);
   }
 
@@ -28,8 +32,18 @@ class describer {
     lines_.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
-  void count(uint64_t seeds, std::string_view what) {
-    if (seeds != 0) say("{} under {} of {} seeds", what, seeds, report_.seeds);
+  bool differs() const {
+    return report_.under_chaos.memory_differs + report_.without_chaos.memory_differs +
+               report_.under_chaos.timed_out + report_.without_chaos.timed_out !=
+           0;
+  }
+
+  // "memory has other contents even without chaos, in 3 of 3 runs"; then under seeds.
+  void count(uint64_t bad_runs::*kind, std::string_view what) {
+    if (const uint64_t runs = report_.without_chaos.*kind; runs != 0)
+      say("{} even without chaos, in {} of {} runs", what, runs, report_.plain_runs);
+    if (const uint64_t seeds = report_.under_chaos.*kind; seeds != 0)
+      say("{} under {} of {} seeds", what, seeds, report_.seeds);
   }
 
   void summary() {
@@ -37,11 +51,13 @@ class describer {
       say("memory and results are the same under {} seeds", report_.seeds);
       return;
     }
-    count(report_.crashed, "the replay crashes");
-    count(report_.hung, "the replay hangs");
-    count(report_.results_differ, "calls have other results");
+    count(&bad_runs::crashed, "the replay crashes");
+    count(&bad_runs::hung, "the replay hangs");
+    count(&bad_runs::results_differ, "calls have other results");
     if (!report_.first_result.empty()) say("  {}", report_.first_result);
-    count(report_.memory_differs, "memory has other contents");
+    count(&bad_runs::timed_out, "a wait times out");
+    if (!report_.first_wait.empty()) say("  {}", report_.first_wait);
+    count(&bad_runs::memory_differs, "memory has other contents");
   }
 
   // "#12 zeCommandListAppendMemoryCopy"
@@ -53,17 +69,18 @@ class describer {
                : fmt::format("#{} {}", number_of(number), trace_.function(*found).name);
   }
 
-  void pairs(const rule_words& race) {
-    say("{} {}", race.id, race.title);
+  void pairs(bool are_resets, const rule_words& rule) {
+    const auto is_one = [&](const model::open_pair& each) { return each.is_reset == are_resets; };
+    if (std::none_of(report_.pairs.begin(), report_.pairs.end(), is_one)) return;
+    say("{} {}", rule.id, rule.title);
     for (const auto& each : report_.pairs) {
-      say("  #{} and #{} use the same memory, and nothing orders them: {}.", number_of(each.first),
-          number_of(each.second), each.reason);
+      if (!is_one(each)) continue;
+      say("  #{} and #{} use the same {}, and nothing orders them: {}.", number_of(each.first),
+          number_of(each.second), are_resets ? "event" : "memory", each.reason);
       say("    {} {}", call(each.first), each.first_does);
       say("    {} {}", call(each.second), each.second_does);
     }
-    say("  With {} in order, memory is the same under the seeds that were bad.",
-        report_.pairs.size() == 1 ? "these two" : "these");
-    say("  What to do: {}", race.advice);
+    say("  What to do: {}", rule.advice);
   }
 
   void waits(const rule_words& early) {
@@ -88,8 +105,8 @@ class describer {
 }  // namespace
 
 std::vector<std::string> describe(const chaos_report& report, const trace::trace_file& trace,
-                                  const rule_words& race, const rule_words& early) {
-  return describer(report, trace).run(race, early);
+                                  const chaos_rules& rules) {
+  return describer(report, trace).run(rules);
 }
 
 }  // namespace zevent::replay

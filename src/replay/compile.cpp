@@ -86,6 +86,7 @@ class compiler {
   bool is_written(uint64_t address, uint64_t bytes) const;
   std::optional<uint32_t> index_of_call(uint64_t number) const;
   uint32_t add_look(memory_look look);
+  void leave_out_times();
   void look_at_allocations();
   void look_at_host_memory();
   void answer(const memory_question& question);
@@ -126,6 +127,7 @@ result<program> compiler::run(reading_progress& progress) {
   if (options_.look_at_memory) {
     look_at_allocations();
     look_at_host_memory();
+    leave_out_times();
   }
   for (const auto& each : options_.orders) add_order(each);
   settle_steps();
@@ -376,6 +378,24 @@ void compiler::look_at_host_memory() {
   for (const auto& each : out_.host_memory)
     out_.looks_at_end.push_back(
         add_look({.host = each.data(), .device = {}, .bytes = each.size(), .name = "host memory"}));
+}
+
+// Of what memory holds in the end.
+void compiler::leave_out_times() {
+  for (const auto& each : options_.times) {
+    const auto index = index_of_call(trace::number_of(each.submitted));
+    const auto place = index ? seen_.book.find_memory(each.where.first, out_.calls[*index].start_ns)
+                             : std::nullopt;
+    const auto* const host = place ? nullptr : image_.host_address(each.where.first);
+    for (auto& look : out_.looks) {
+      if (place && look.host == nullptr && look.device.slot == place->slot &&
+          place->offset >= look.device.offset)
+        look.times.push_back({place->offset - look.device.offset, each.where.bytes});
+      if (host != nullptr && look.host != nullptr && host >= look.host &&
+          host < look.host + look.bytes)
+        look.times.push_back({static_cast<uint64_t>(host - look.host), each.where.bytes});
+    }
+  }
 }
 
 void compiler::answer(const memory_question& question) {

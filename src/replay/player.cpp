@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "api/result_code.hpp"
@@ -211,7 +212,50 @@ uint64_t hash_of(const std::byte* bytes, uint64_t count) {
   return hash == 0 ? 1 : hash;
 }
 
+// The piece of the memory at this offset, as it is without times of the device and with pointers
+// into allocations that are the same in every run.
+class comparable_piece {
+ public:
+  comparable_piece(const memory_look& at, const std::byte* memory, uint64_t offset)
+      : bytes_(std::min(memory_look::piece_bytes, at.bytes - offset)) {
+    std::copy_n(memory + offset, bytes_, content_.begin());
+    for (const auto& each : at.times) {
+      const uint64_t first = std::max(each.first, offset);
+      const uint64_t end = std::min(each.end(), offset + bytes_);
+      if (first < end) std::fill_n(content_.begin() + (first - offset), end - first, std::byte{});
+    }
+  }
+
+  // What points into an allocation becomes a number that tells which, and where.
+  template <typename Find>
+  void name_pointers(Find find) {
+    for (uint64_t i = 0; i + sizeof(uint64_t) <= bytes_; i += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, &content_[i], sizeof(word));
+      if (const auto named = find(word)) std::memcpy(&content_[i], &*named, sizeof(*named));
+    }
+  }
+
+  uint64_t hash() const { return hash_of(content_.data(), bytes_); }
+
+ private:
+  std::array<std::byte, memory_look::piece_bytes> content_{};
+  uint64_t bytes_;
+};
+
 }  // namespace
+
+// Which allocation of those that are looked at the address is in, and where.
+std::optional<uint64_t> player::name_of_place(uint64_t address) const {
+  for (const auto& each : program_.looks) {
+    if (each.host != nullptr || each.device.offset != 0) continue;
+    const uint64_t base = live_[index_of(each.device.slot)];
+    if (base == 0 || address < base || address - base >= each.bytes) continue;
+    return (uint64_t{0xf00d} << 48) ^ (uint64_t{index_of(each.device.slot)} << 32) ^
+           (address - base);
+  }
+  return std::nullopt;
+}
 
 void player::look(const memory_look& at) const {
   const std::byte* memory = at.host;
@@ -220,10 +264,23 @@ void player::look(const memory_look& at) const {
     if (base == 0) return;
     memory = reinterpret_cast<const std::byte*>(base + at.device.offset);
   }
+  uint64_t lowest = UINT64_MAX, highest = 0;
+  for (const auto& each : program_.looks) {
+    const uint64_t base = each.host != nullptr ? 0 : live_[index_of(each.device.slot)];
+    if (base == 0) continue;
+    lowest = std::min(lowest, base);
+    highest = std::max(highest, base + each.device.offset + each.bytes);
+  }
   const auto hashes = journal_.hashes().subspan(at.first_hash, at.pieces());
   for (uint64_t i = 0; i < hashes.size(); ++i) {
     const uint64_t offset = i * memory_look::piece_bytes;
-    hashes[i] = hash_of(memory + offset, std::min(memory_look::piece_bytes, at.bytes - offset));
+    comparable_piece piece(at, memory, offset);
+    piece.name_pointers([&](uint64_t word) -> std::optional<uint64_t> {
+      // Most words are no address of anything.
+      if (word < lowest || word >= highest) return std::nullopt;
+      return name_of_place(word);
+    });
+    hashes[i] = piece.hash();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -58,6 +59,7 @@ class player {
   void patch_content(const memory_restore& memory);
   void restore(const memory_restore& memory);
   void compare(const compiled_call& call, const memory_restore& memory);
+  std::optional<uint64_t> name_of_place(uint64_t address) const;
   void look(const memory_look& at) const;
   void make_added(const added_call& call);
   void wait_until_due(const compiled_call& call) const;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/timestamp_memory.hpp"
 #include "replay/arena.hpp"
 #include "replay/polls.hpp"
 #include "replay/survey.hpp"
@@ -67,6 +68,8 @@ struct memory_look {
   uint64_t bytes = 0;
   uint64_t first_hash = 0;  // in the journal
   std::string name;         // "memory_3"
+  // Offsets of what is not looked at: times of the device, which are others in every run.
+  std::vector<model::byte_range> times;
 
   uint64_t pieces() const { return (bytes + piece_bytes - 1) / piece_bytes; }
 };
@@ -189,6 +192,7 @@ struct compile_options {
   bool free_threads = false;    // calls that overlapped may overlap again
   bool look_at_memory = false;  // at all of it: before it is freed, or at the end
   std::vector<memory_question> questions;
+  std::vector<model::timestamp_memory> times;  // not to be looked at
   std::vector<added_order> orders;
   progress_listener progress;  // of reading the trace
 };

@@ -124,7 +124,8 @@ int replay_under_chaos(const trace::trace_file& trace, const std::string& name,
   if (shows_progress) fmt::print(stderr, "\r{:40}\r", "");
   if (!report) return complain("replay", report.error(), exit_could_not_run);
   for (const auto& each :
-       replay::describe(*report, trace, words_of(check::ev(25)), words_of(check::ev(0))))
+       replay::describe(*report, trace,
+                        {words_of(check::ev(25)), words_of(check::ev(0)), words_of(check::ev(11))}))
     fmt::print("{}\n", each);
   if (report->first_bad_seed)
     fmt::print(
