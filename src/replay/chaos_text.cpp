@@ -17,9 +17,6 @@ class describer {
     for (const auto& each : report_.memory) say("  {}", each);
     pairs(false, rules.race);
     pairs(true, rules.reset);
-    if (!report_.pairs.empty() && report_.is_explained)
-      say("  With {} in order, the runs that were bad are as they should be.",
-          report_.pairs.size() == 1 ? "these two" : "these");
     if (differs() && !report_.is_explained)
       say("no order between two commands that the model knows of makes it always the same");
     if (!report_.waits.empty()) waits(rules.early);
@@ -80,6 +77,9 @@ class describer {
       say("    {} {}", call(each.first), each.first_does);
       say("    {} {}", call(each.second), each.second_does);
     }
+    if (report_.is_explained)
+      say("  With {} in order, the runs that were bad are as they should be.",
+          report_.pairs.size() == 1 ? "these two" : "all pairs");
     say("  What to do: {}", rule.advice);
   }
 

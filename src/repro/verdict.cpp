@@ -242,7 +242,8 @@ std::vector<std::string> describe_calls(const model::symptom& wanted,
                               needs_figures(wanted) ? times_text(times) : outcomes_text(each)));
     if (needs_figures(wanted) && std::any_of(each.runs.begin(), each.runs.end(),
                                              [](const auto* run) { return is_noticeable(*run); }))
-      out.back() += fmt::format("; not counted, without a processor: {}", times_text(waits));
+      out.back() +=
+          fmt::format(", of which {} without a processor (not counted)", times_text(waits));
   }
   return out;
 }

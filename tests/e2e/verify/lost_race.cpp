@@ -1,5 +1,5 @@
 // A copy that should wait for a fill and does not. The fill waits for work that takes long, so the
-// copy comes first in every run, with and without chaos.
+// copy comes first, without chaos, too.
 //
 //   lost_race wrong   the copy waits for nothing
 //   lost_race right   the copy waits for the fill
@@ -14,7 +14,7 @@
 namespace {
 
 constexpr size_t large_bytes = 16 << 20;
-constexpr int large_fills = 16;
+constexpr int large_fills = 64;
 
 struct piece {
   uint64_t time = 0;

@@ -138,10 +138,11 @@ TEST(Verdict, PrintsTheFiguresOfBothSides) {
 TEST(Verdict, PrintsTimeWithoutAProcessorThatDoesNotCount) {
   std::vector runs = {took(52, 84'700), took(52, 0.1)};
   runs[0].calls.front().waiting_us = 84'600;
-  EXPECT_EQ(describe_calls(slow, runs),
-            std::vector<std::string>{
-                "call 52 zeEventQueryStatus: recorded 90.1 ms; 2 runs: 84.7, 0.0 ms; not counted, "
-                "without a processor: 84.6, 0.0 ms"});
+  EXPECT_EQ(
+      describe_calls(slow, runs),
+      std::vector<std::string>{
+          "call 52 zeEventQueryStatus: recorded 90.1 ms; 2 runs: 84.7, 0.0 ms, of which 84.6, "
+          "0.0 ms without a processor (not counted)"});
 }
 
 TEST(Verdict, OfManyRunsPrintsTheRangeOfTheFigures) {
