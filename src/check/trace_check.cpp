@@ -59,6 +59,30 @@ std::set<uint32_t> driven_by(const trace::run_info& run, std::string_view librar
   return found;
 }
 
+// Chaos delays calls on purpose.
+std::set<uint32_t> under_chaos(const trace::run_info& run) {
+  constexpr std::string_view variable = "ZEVENT_CHAOS=";
+  std::set<uint32_t> found;
+  for (size_t i = 0; i < run.processes.size(); ++i) {
+    const std::string environment = run.processes[i].fact("environment");
+    for (size_t at = 0; at < environment.size(); at = environment.find('\0', at) + 1) {
+      const std::string_view entry = environment.c_str() + at;
+      if (entry.starts_with(variable) && entry.size() > variable.size())
+        found.insert(static_cast<uint32_t>(i));
+      if (environment.find('\0', at) == std::string::npos) break;
+    }
+  }
+  return found;
+}
+
+void leave_out_durations(const std::set<uint32_t>& processes, check_result& out) {
+  const auto left_out = std::erase_if(out.findings, [&](const finding& each) {
+    return (each.rule == ev(70) || each.rule == ev(71)) && processes.contains(each.process);
+  });
+  if (left_out > 0)
+    out.notes.emplace_back("how long calls took under chaos is not judged (EV-70, EV-71)");
+}
+
 // Gives the memory notes of calls that are asked for in order.
 class note_cursor {
  public:
@@ -158,6 +182,7 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
     out.notes.push_back(
         fmt::format("the arguments of {} calls cannot be read", calls.unreadable()));
   out.findings = judge.finish(incomplete, cut_off, crashed);
+  leave_out_durations(under_chaos(trace.run()), out);
   return out;
 }
 

@@ -11,6 +11,9 @@ namespace {
 // Of a stream. Later ones sleep more seldom: a program of a million commands is to end, too.
 constexpr uint64_t first_commands = 1000;
 
+constexpr uint64_t first_dwells = 16;
+constexpr useconds_t dwell_us = 50;
+
 struct chaos_setting {
   bool on = false;
   uint64_t seed = 0;
@@ -60,6 +63,17 @@ void chaos_delay(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64
   if (number >= first_commands) one_in *= 16;
   const uint64_t choice = chaos_choice(purpose, stream, number, one_in * most_us);
   if (choice < most_us) usleep(static_cast<useconds_t>(choice));
+}
+
+void chaos_dwell::stay() {
+  if (!has_chaos()) return;
+  const uint64_t number = calls_.fetch_add(1, std::memory_order_relaxed);
+  const int self = gettid();
+  int first = 0;
+  if (!first_thread_.compare_exchange_strong(first, self, std::memory_order_relaxed) &&
+      first != self)
+    is_shared_.store(true, std::memory_order_relaxed);
+  if (number < first_dwells || is_shared_.load(std::memory_order_relaxed)) usleep(dwell_us);
 }
 
 }  // namespace zevent::driver

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace zevent::driver {
@@ -16,8 +17,8 @@ bool has_chaos();
 // be done is done at once. Under all others nothing is done before it must be (chaos_completion).
 bool has_hasty_chaos();
 
-// Seeds 19, 59, 99 and so on are for programs that count on what they wait for being done before the rest:
-// there, it is the other way round.
+// Seeds 19, 59, 99 and so on are for programs that count on what they wait for being done before
+// the rest: there, it is the other way round.
 bool has_contrary_chaos();
 
 enum class chaos_purpose : uint64_t {
@@ -38,5 +39,19 @@ uint64_t chaos_choice(chaos_purpose purpose, uint64_t stream, uint64_t number, u
 // seldom after many.
 void chaos_delay(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64_t one_in,
                  uint64_t most_us);
+
+// Of an object that threads may not use at the same time (EV-40). Calls on it take a moment longer,
+// so that calls which nothing keeps apart overlap, and a recording shows it.
+class chaos_dwell {
+ public:
+  // In the first calls on the object, and in all once a second thread has come.
+  void stay();
+
+ private:
+  // They decide how long a call takes and nothing else: relaxed.
+  std::atomic<uint64_t> calls_{0};
+  std::atomic<int> first_thread_{0};
+  std::atomic<bool> is_shared_{false};
+};
 
 }  // namespace zevent::driver

@@ -113,6 +113,7 @@ ze_result_t command_list::append(std::unique_ptr<command> work, const dependenci
   if (const ze_result_t result = check(events); result != ZE_RESULT_SUCCESS) return result;
   // EV-34: what comes after the end of a list is taken and never reached, as by Intel's driver.
   if (ended_) return ZE_RESULT_SUCCESS;
+  dwell_.stay();
   // Waits first: a command may wait for the counter-based event that it signals anew (EV-51).
   bind_waits(*work, events);
   auto* signal = try_from_handle<event>(events.signal);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "driver/chaos.hpp"
 #include "driver/command.hpp"
 #include "driver/context.hpp"
 #include "driver/mutable_commands.hpp"
@@ -103,6 +104,7 @@ class command_list : public object_of<command_list, object_kind::command_list> {
   std::unique_ptr<mutable_commands> mutable_;  // null: not mutable
   bool closed_ = false;                        // may be executed
   bool ended_ = false;                         // takes no more commands until it is reset
+  chaos_dwell dwell_;
 };
 
 }  // namespace zevent::driver
