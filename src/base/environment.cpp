@@ -31,8 +31,10 @@ constexpr std::array declared_variables = {
                          "the program that compiles kernels, where it is not beside the driver"},
     environment_variable{"ZEVENT_KERNEL_TIMER_BITS", "8 to 64", "56",
                          "how many bits of a kernel timestamp the software driver's devices keep"},
-    environment_variable{"ZEVENT_LOG", "error, info, trace", "error",
-                         "what the software driver says on stderr"},
+    environment_variable{
+        "ZEVENT_LOG", "error, info, trace", "error",
+        "what the command, the software driver and the recorder say on stderr: what "
+        "was chosen and why something failed (info), every step (trace)"},
     environment_variable{"ZEVENT_MEMORY_MIB", "16 to 16777216", "",
                          "memory of each of the software driver's devices; unset: the machine's"},
     environment_variable{"ZEVENT_PROFILE", "1", "",

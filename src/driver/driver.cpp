@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
+#include "base/log.hpp"
 #include "driver/affinity_mask.hpp"
 #include "driver/chaos.hpp"
 #include "driver/context.hpp"
@@ -89,6 +90,10 @@ ze_result_t initialize() {
   if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const bool is_first = !initialized.exchange(true, std::memory_order_acq_rel);
   if (is_first && has_chaos()) note_for_trial("chaos");
+  if (is_first)
+    log_info("driver", "the software driver is in use; ZEVENT_CHAOS={} ZEVENT_FAULTS={}",
+             read_environment("ZEVENT_CHAOS").value_or(""),
+             read_environment("ZEVENT_FAULTS").value_or(""));
   return ZE_RESULT_SUCCESS;
 }
 

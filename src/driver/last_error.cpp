@@ -1,6 +1,9 @@
 #include "driver/last_error.hpp"
 
+#include <algorithm>
 #include <cstring>
+
+#include "base/log.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -15,6 +18,7 @@ const char* last_error() {
 }
 
 void set_last_error(std::string text) {
+  log_info("driver", "{}", text);
   const size_t length = std::min(text.size(), sizeof text_of_thread - 1);
   std::memcpy(text_of_thread, text.data(), length);
   text_of_thread[length] = '\0';

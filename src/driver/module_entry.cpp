@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "base/log.hpp"
 #include "driver/module.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
@@ -7,7 +8,12 @@
 namespace zevent::driver {
 namespace {
 
-void give_log(std::string text, ze_module_build_log_handle_t* out) {
+// Few programs ask for the log: what went wrong is said to who asks zevent.
+void give_log(std::string text, ze_module_build_log_handle_t* out,
+              ze_result_t status = ZE_RESULT_SUCCESS) {
+  if (status != ZE_RESULT_SUCCESS)
+    log_info("driver", "a module cannot be built or linked ({:#x})\n{}",
+             static_cast<uint32_t>(status), text);
   if (out == nullptr) return;
   *out = to_handle<ze_module_build_log_handle_t>(new module_build_log(std::move(text)));
 }
@@ -32,11 +38,11 @@ ze_result_t zeModuleCreate(ze_context_handle_t hContext, ze_device_handle_t hDev
                            ze_module_build_log_handle_t* phBuildLog) {
   return with<context>(hContext, [&](context& owner) {
     return with<device>(hDevice, [&](device& target) {
-      std::string log;
+      std::string text;
       module* made = nullptr;
-      const ze_result_t status = module::create(owner, target, *desc, log, &made);
+      const ze_result_t status = module::create(owner, target, *desc, text, &made);
       const auto held = ref<module>::adopt(made);  // there may be no memory left for the log
-      give_log(std::move(log), phBuildLog);
+      give_log(std::move(text), phBuildLog, status);
       if (status != ZE_RESULT_SUCCESS) return status;
       made->add_reference();
       *phModule = to_handle<ze_module_handle_t>(made);
@@ -56,9 +62,9 @@ ze_result_t zeModuleDynamicLink(uint32_t numModules, ze_module_handle_t* phModul
                                 ze_module_build_log_handle_t* phLinkLog) {
   const std::vector<module*> modules = to_modules(numModules, phModules);
   if (modules.size() != numModules) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-  std::string log;
-  const ze_result_t status = module::link(modules, log);
-  give_log(std::move(log), phLinkLog);
+  std::string text;
+  const ze_result_t status = module::link(modules, text);
+  give_log(std::move(text), phLinkLog, status);
   return status;
 }
 

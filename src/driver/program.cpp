@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.hpp"
+
 namespace zevent::driver {
 namespace {
 
@@ -97,6 +99,7 @@ result<std::string> program::compile(const std::vector<compiled_kernel>& kernels
     const auto written = store_.write("module.spv", as_text(source_->lowered.words));
     if (!written) return tl::unexpected(written.error());
   }
+  log_trace("driver", "compiling {} in {}", fmt::join(missing, " "), store_.folder().string());
   auto said = compiler_.run(store_.folder(), missing);
   if (!said) return said;
   bool complete = store_.has("program");

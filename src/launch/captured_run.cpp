@@ -56,6 +56,7 @@ class captured_output {
   if (request.ends_early != nullptr) request.ends_early->restore_signals();
   environment_changes changes = request.environment;
   changes.insert(changes.end(), more.begin(), more.end());
+  changes.emplace_back("ZEVENT_LOG", "");  // outputs are compared
   become_program(request.command, changes);
   report.tell(errno);
   _exit(exit_not_executable);

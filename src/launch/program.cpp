@@ -14,6 +14,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "base/log.hpp"
 #include "launch/exec_report.hpp"
 #include "launch/process_stat.hpp"
 
@@ -75,6 +76,11 @@ program_end end_of(pid_t child) {
 
 }  // namespace
 
+void log_start(const std::vector<std::string>& command, const environment_changes& changes) {
+  for (const auto& [name, value] : changes) log_trace("launch", "{}={}", name, value);
+  log_trace("launch", "runs {}", fmt::join(command, " "));
+}
+
 failure become_program(const std::vector<std::string>& command,
                        const environment_changes& changes) {
   apply(changes);
@@ -102,6 +108,7 @@ result<program_end> run_program(const std::vector<std::string>& command,
 result<program_end> run_program(const std::vector<std::string>& command,
                                 const environment_changes& changes, signal_relay& relay,
                                 const side_work& meanwhile) {
+  log_start(command, changes);
   exec_report report;
   if (!report.is_open()) return fail("cannot make a pipe: {}", std::strerror(errno));
 

@@ -15,6 +15,9 @@ namespace zevent::launch {
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 
+// Says what is set for a program and how it is called, where ZEVENT_LOG asks for it.
+void log_start(const std::vector<std::string>& command, const environment_changes& changes);
+
 // Replaces this process by the program, found through PATH. Returns only when that fails, with
 // errno that says why.
 failure become_program(const std::vector<std::string>& command, const environment_changes& changes);

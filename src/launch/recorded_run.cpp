@@ -14,6 +14,7 @@
 
 #include "api/recording_format.hpp"
 #include "base/environment.hpp"
+#include "base/log.hpp"
 #include "base/message.hpp"
 #include "launch/driver_probe.hpp"
 #include "launch/process_end_watch.hpp"
@@ -176,6 +177,9 @@ result<program_end> run_recorded(const std::vector<std::string>& command, way_in
       way, files, options,
       library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
   const std::string folder = options.output.empty() ? "" : parts_folder_of(options.output);
+  log_info("launch", "records the driver {} to {}",
+           options.driver.empty() ? files.driver : options.driver,
+           options.output.empty() ? "nothing" : options.output);
   process_end_watch ends(folder);
   auto end = run_program(command, changes, relay, {ends.descriptor(), [&] { ends.look(); }});
   if (folder.empty()) return end;

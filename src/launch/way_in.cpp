@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/log.hpp"
+
 namespace zevent::launch {
 
 std::string_view name_of(way_in way) {
@@ -14,9 +16,13 @@ way_choice choose_way_in(const std::string& program_path, const std::string& loa
 }
 
 way_choice choose_way_in_as_asked(std::string_view asked, const std::string& program) {
-  if (asked == "loader") return {way_in::loader, "asked for"};
-  if (asked == "direct") return {way_in::direct, "asked for"};
-  return choose_way_in(find_in_path(program), find_stock_loader());
+  const auto choice = [&]() -> way_choice {
+    if (asked == "loader") return {way_in::loader, "asked for"};
+    if (asked == "direct") return {way_in::direct, "asked for"};
+    return choose_way_in(find_in_path(program), find_stock_loader());
+  }();
+  log_info("launch", "{} goes by the way '{}': {}", program, name_of(choice.way), choice.reason);
+  return choice;
 }
 
 way_choice choose_way_in(const result<elf_symbols>& program, const result<elf_symbols>& loader) {

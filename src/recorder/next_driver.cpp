@@ -14,6 +14,7 @@
 
 #include "api/model.hpp"
 #include "base/environment.hpp"
+#include "base/log.hpp"
 #include "recorder/pass_through.hpp"
 #include "recorder/process_recording.hpp"
 
@@ -126,6 +127,7 @@ void load_next_driver(const char* way_in) noexcept {
     if (std::string_view(way_in) == "loader") note_process_fact("loader", loader_path());
     note_process_fact("driver", path);
     library = open_library(path);
+    log_info("recorder", "in front of the driver {}, entered by way of {}", path, way_in);
     loaded.store(library != nullptr, std::memory_order_release);
     fill_in_addresses();
   });
@@ -142,6 +144,8 @@ void* next_symbol(const char* name) noexcept {
 ze_result_t hand_out_table(ze_api_version_t version, void* slots, uint16_t table) noexcept {
   if (slots == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
   load_next_driver("loader");
+  log_trace("recorder", "the loader asks for table {} of version {:#x}",
+            api::builtin_model().tables[table].name, static_cast<uint32_t>(version));
   const auto& model = api::builtin_model();
   const auto& known = model.tables[table];
   auto* getter = reinterpret_cast<table_getter*>(next_symbol(std::string(known.getter).c_str()));

@@ -17,6 +17,7 @@
 #include "base/byte_size.hpp"
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
+#include "base/log.hpp"
 #include "recorder/blob_store.hpp"
 #include "recorder/memory_capture.hpp"
 #include "recorder/process_facts.hpp"
@@ -104,7 +105,10 @@ process_recording* process_recording::start() {
     return nullptr;
   };
   const auto output = read_environment("ZEVENT_RECORD");
-  if (!output) return give_up("");
+  if (!output) {
+    log_info("recorder", "ZEVENT_RECORD is not set: nothing is recorded");
+    return give_up("");
+  }
   if (getauxval(AT_SECURE) != 0)
     return give_up("a program that runs with another user's rights is not recorded");
   auto part = part_file::create(*output + recording::parts_suffix, wanted_memory_mode(),
@@ -112,6 +116,7 @@ process_recording* process_recording::start() {
   if (!part)
     return give_up("nothing is recorded: " + part.error().message + "; the program goes on");
 
+  log_info("recorder", "process {} records to {}{}", getpid(), *output, recording::parts_suffix);
   static const int key_made = pthread_key_create(&thread_end_key, &process_recording::end_thread);
   static_cast<void>(key_made);
   present = new process_recording(**part);

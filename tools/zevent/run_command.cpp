@@ -198,6 +198,7 @@ int run(const CLI::App& line, const run_options& options) {
                        options.fail_on);
   if (options.chaos_seeds > 0) return run_under_chaos(options, *command, *changes);
 
+  launch::log_start(*command, *changes);
   const auto problem = launch::become_program(*command, *changes);
   return complain("run", problem, launch::exit_status_of_failed_start(command->front()));
 }
