@@ -320,7 +320,7 @@ result<target> target_of(CLI::App& app) {
   auto words = app.remaining();
   if (words.empty() || words.front().starts_with("-")) {
     if (words.empty())
-      return fail("which trace, or which program behind --? see 'zevent check --help'");
+      return fail("neither a trace nor a program is given; see 'zevent check --help'");
     auto program = program_of(app);
     if (!program) return tl::unexpected(program.error());
     return target{"", std::move(*program)};
@@ -334,7 +334,7 @@ result<target> target_of(CLI::App& app) {
   if (!app.remaining().empty() && app.remaining().front() == "--")
     return fail("a trace is checked, or a program behind --, not both at a time");
   if (!app.remaining().empty())
-    return fail("one trace is checked at a time: what is '{}'? A program stands behind --",
+    return fail("unexpected argument '{}'; to run a program: zevent check -- PROGRAM",
                 app.remaining().front());
   return target{trace, {}};
 }

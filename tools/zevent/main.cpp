@@ -18,6 +18,7 @@
 #include "command.hpp"
 #include "file_kind.hpp"
 #include "help_text.hpp"
+#include "similar_word.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -58,6 +59,20 @@ int usage_error(std::string_view where, std::string_view message) {
   return exit_usage;
 }
 
+std::string no_such_option(const CLI::App& line, std::string_view word) {
+  std::vector<std::string> known;
+  for (const auto* each : line.get_options())
+    for (const auto& name : each->get_lnames()) known.push_back("--" + name);
+  return fmt::format("there is no option {}{}", word, suggestion(word, known));
+}
+
+// What the parser says of an option without its value is of use to its author.
+std::string reason_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const size_t required = text.find(": 1 required ");
+  return required == text.npos ? text : text.substr(0, required) + " needs a value";
+}
+
 // The first option that the verb does not know; what comes after "--" is not its own.
 std::optional<std::string> unknown_option(const CLI::App& line) {
   for (const auto& word : line.remaining()) {
@@ -81,8 +96,8 @@ int run_verb(const verb& chosen, int argument_count, char** arguments) {
     // An unknown option is the better reason than an argument that is missing for its sake.
     if (const auto unknown = unknown_option(line))
       return usage_error(line.get_name(),
-                         fmt::format("{}: there is no option {}", chosen.name, *unknown));
-    return usage_error(line.get_name(), fmt::format("{}: {}", chosen.name, error.what()));
+                         fmt::format("{}: {}", chosen.name, no_such_option(line, *unknown)));
+    return usage_error(line.get_name(), fmt::format("{}: {}", chosen.name, reason_of(error)));
   }
   return act();
 }
@@ -93,7 +108,8 @@ int run_tool(int argument_count, char** arguments) {
     return exit_usage;
   }
   const std::string_view first = arguments[1];
-  if (first == "--help" || first == "-h" || first == "help") {
+  const bool asks_for_verb = first == "help" && argument_count > 2;
+  if (!asks_for_verb && (first == "--help" || first == "-h" || first == "help")) {
     fmt::print("{}", overview());
     return 0;
   }
@@ -101,10 +117,18 @@ int run_tool(int argument_count, char** arguments) {
     fmt::print("zevent {}\n", ZEVENT_VERSION);
     return 0;
   }
+  const std::string_view wanted = arguments[asks_for_verb ? 2 : 1];
+  std::string help = "--help";
+  std::array<char*, 2> help_line = {arguments[0], help.data()};
+  std::vector<std::string> names;
   for (const auto& each : verbs) {
-    if (each.name == first) return run_verb(each, argument_count - 1, arguments + 1);
+    if (each.name == wanted)
+      return asks_for_verb ? run_verb(each, 2, help_line.data())
+                           : run_verb(each, argument_count - 1, arguments + 1);
+    names.emplace_back(each.name);
   }
-  return usage_error("zevent", fmt::format("there is no verb '{}'", first));
+  return usage_error("zevent",
+                     fmt::format("there is no verb '{}'{}", wanted, suggestion(wanted, names)));
 }
 
 }  // namespace
@@ -154,10 +178,10 @@ result<std::vector<std::string>> program_of(const CLI::App& line) {
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
   } else if (!words.empty() && words.front().starts_with("-")) {
-    return fail("there is no option {}; see '{} --help'", words.front(), line.get_name());
+    return fail("{}; see '{} --help'", no_such_option(line, words.front()), line.get_name());
   }
   if (words.empty() || words.front().empty())
-    return fail("which program? see '{} --help'", line.get_name());
+    return fail("no program is given; see '{} --help'", line.get_name());
   if (kind_of(words.front()) == file_kind::trace)
     return fail("{} is a trace, not a program; 'zevent --help' lists what reads traces",
                 words.front());

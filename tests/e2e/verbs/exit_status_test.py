@@ -60,7 +60,13 @@ def main():
         os.mkdir(os.path.join(folder, "folder"))
 
         expect(["no-such-verb"], CANNOT, "no-such-verb", folder=folder)
+        expect(["recrod"], CANNOT, "did you mean 'record'?", folder=folder)
+        expect(["show", "--jsn", "good.zev"], CANNOT, "did you mean '--json'?", folder=folder)
+        expect(["record", "--or-rnu", "--", program], CANNOT, "did you mean '--or-run'?", folder=folder)
+        expect(["check", "--fail-on"], CANNOT, "--fail-on needs a value", folder=folder)
+        expect(["check", "good.zev", "more"], CANNOT, "unexpected argument 'more'", folder=folder)
         for verb in verbs:
+            expect(["help", verb], 0, folder=folder)
             expect([verb, "--help"], 0, folder=folder)
             expect([verb, "--no-such-option"], CANNOT, "--no-such-option", folder=folder)
             expect([verb, "--no-such-option", "good.zev"], CANNOT, "--no-such-option", folder=folder)
