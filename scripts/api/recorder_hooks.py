@@ -33,8 +33,17 @@ AFTER_CALL = {
 POSITION = "call.position()"
 LISTS = f"memory->lists_executed({POSITION}, {{phCommandLists, numCommandLists}})"
 
+WAITS = f"memory->waits({POSITION})"
+
 # Before the driver is entered; true if it took a while.
 MEMORY_BEFORE = {
+    "zeEventHostSynchronize": WAITS,
+    "zeEventQueryStatus": WAITS,
+    "zeFenceHostSynchronize": WAITS,
+    "zeFenceQueryStatus": WAITS,
+    "zeCommandQueueSynchronize": WAITS,
+    "zeCommandListHostSynchronize": WAITS,
+    "zeDeviceSynchronize": WAITS,
     "zeMemFree": "memory->freed(ptr)",
     "zeMemFreeExt": "memory->freed(ptr)",
     "zeVirtualMemFree": "memory->freed(ptr)",
@@ -84,8 +93,8 @@ def memory_before(function):
     if function.name in MEMORY_BEFORE or "Append" not in function.name:
         return MEMORY_BEFORE.get(function.name)
     names = {p.name for p in function.parameters}
-    if {"hCommandList", "srcptr", "size"} <= names:
-        return f"memory->copy_appended({POSITION}, hCommandList, srcptr, size)"
+    if {"hCommandList", "dstptr", "srcptr", "size"} <= names:
+        return f"memory->copy_appended({POSITION}, hCommandList, dstptr, srcptr, size)"
     if "hCommandList" in names and names & {"hKernel", "phKernels", "hGraph"}:
         return f"memory->reading_command_appended({POSITION}, hCommandList)"
     return None

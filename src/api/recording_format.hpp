@@ -276,6 +276,7 @@ enum memory_flag : uint8_t {
   memory_is_after_call = 4,   // as it was when the driver had returned; else before it was entered
   memory_may_be_devices = 8,  // commands were under way: they, not the host, may have changed it
   memory_before_wait = 16,    // changed before the host last waited for commands, and not since
+  memory_is_snapshot = 32,    // of a copy's source or target, to compare with and not to restore
 };
 
 // What memory held when the call was made: later than the call's record and earlier than its

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "check/rule_sets.hpp"
 
@@ -58,7 +59,7 @@ class process_checker final : public model::listener {
 
   void end(const call_view& call) {
     look_.current = &call;
-    if (look_.unsettled) {
+    if (std::exchange(look_.unsettled, false)) {
       for (const auto& each : sets_) each->settles(call);
     }
     for (rule_set* each : interested_[static_cast<size_t>(call.which)].in_end) each->ends(call);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/recording_format.hpp"
 #include "check/rule_sets.hpp"
 
 namespace zevent::check {
@@ -24,7 +25,10 @@ class host_write_rule_set final : public rule_set {
   bool wants(function) const override { return false; }
 
   void noted(const trace::memory_note& note) override {
+    using namespace recording;
     if (note.bytes == 0 || given_up_) return;
+    // What commands write to is no matter of these.
+    if ((note.flags & (memory_is_snapshot | memory_is_copy_source)) == memory_is_snapshot) return;
     const known_content* before = known_at(note.address, note.bytes);
     if (before != nullptr && before->hash != note.content) compare(*before, note);
     remember(note);
@@ -36,7 +40,7 @@ class host_write_rule_set final : public rule_set {
       if (!complete(*each.reader)) report(each);
       return true;
     });
-    look_.unsettled = !suspects_.empty();
+    if (!suspects_.empty()) look_.unsettled = true;
   }
 
   void finish() override {
@@ -47,6 +51,9 @@ class host_write_rule_set final : public rule_set {
 
   void starting(const run& about_to) override {
     if (contents_.empty() || given_up_) return;
+    // The program's own function may write to whatever it likes.
+    if (about_to.what->which == function::zeCommandListAppendHostFunction)
+      add_writer(about_to, {0, UINT64_MAX});
     for (const auto& each : about_to.what->accesses) {
       if (!each.writes) continue;
       const auto* memory = look_.state.find_memory(each.region.first);

@@ -145,7 +145,8 @@ class rule_set {
   // After the model has taken in that the call began.
   virtual void began(const call_view& /*call*/) {}
   virtual void ends(const call_view& /*call*/) {}
-  // Any call ends, before the model has learned from it; while inspection::unsettled.
+  // Any call ends, before the model has learned from it; when inspection::unsettled, which is to be
+  // set again by whom it still concerns.
   virtual void settles(const call_view& /*call*/) {}
   virtual void starting(const run& /*about_to*/) {}
   virtual void conflicts(const model::access_map::conflict& /*found*/) {}

@@ -253,11 +253,13 @@ constexpr std::array table = {
          "aligned to it, and the size is a multiple of it.",
          "zeCommandListAppendMemoryFill, ze_command_queue_group_properties_t",
          "Align the pointer, and round the size to the pattern."},
-    rule{ev(47), error, "The host writes memory that a command is using",
-         "What a submitted command reads or writes is left alone by the host until the command is "
-         "complete.",
-         "zeCommandListAppendMemoryCopy; programming guide: Barriers",
-         "Wait for the command before the memory is used again."},
+    rule{
+        ev(47), error, "The host writes memory that a command is using",
+        "What a submitted command reads or writes is left alone by the host until the command is "
+        "complete. Seen where memory was recorded as `zevent check -- PROGRAM` does it: changes of "
+        "host and shared allocations, and what copies from and to other host memory find there.",
+        "zeCommandListAppendMemoryCopy; programming guide: Barriers",
+        "Wait for the command before the memory is used again."},
 
     rule{ev(48), error, "A counter-based event is signalled by a list that is not in-order",
          "Only in-order lists signal counter-based events. Any list may wait for them.",

@@ -18,6 +18,10 @@ namespace {
 // copied before it is hashed.
 constexpr uint64_t source_piece_bytes = uint64_t{1} << 20;
 
+// Snapshots are taken of the first piece of so many operands, at the end of so many waits.
+constexpr size_t max_operands = 16;
+constexpr unsigned max_waits = 4;
+
 // Memory is the program's to run out of: it goes on without a recording.
 void stop_recording() {
   if (auto* recording = process_recording::current())
@@ -72,7 +76,13 @@ void memory_capture::allocated(const void* address, uint64_t bytes, allocation_k
 bool memory_capture::freed(const void* address) {
   const turn mine(mutex_);
   if (!mine) return false;
-  known_ranges_.erase(reinterpret_cast<uint64_t>(address));
+  if (const auto known = known_ranges_.find(reinterpret_cast<uint64_t>(address));
+      known != known_ranges_.end()) {
+    std::erase_if(operands_, [&](const copy_operand& each) {
+      return each.range.begin >= known->first && each.range.begin < known->second;
+    });
+    known_ranges_.erase(known);
+  }
   watched_.remove(reinterpret_cast<uint64_t>(address));
   watches_anything_.store(!watched_.empty(), std::memory_order_relaxed);
   return true;
@@ -81,7 +91,7 @@ bool memory_capture::freed(const void* address) {
 void memory_capture::list_created(ze_command_list_handle_t list, bool is_immediate) {
   const turn mine(mutex_);
   if (!mine) return;
-  lists_[list] = {is_immediate, {}};
+  lists_[list] = {is_immediate, {}, {}};
 }
 
 void memory_capture::list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from) {
@@ -95,8 +105,10 @@ void memory_capture::list_cloned(ze_command_list_handle_t list, ze_command_list_
 bool memory_capture::list_reset(ze_command_list_handle_t list) {
   const turn mine(mutex_);
   if (!mine) return false;
-  if (const auto found = lists_.find(list); found != lists_.end())
+  if (const auto found = lists_.find(list); found != lists_.end()) {
     found->second.plain_sources.clear();
+    found->second.targets.clear();
+  }
   return false;
 }
 
@@ -126,11 +138,20 @@ bool memory_capture::is_plain(const address_range& range) const {
   return next == known_ranges_.begin() || (--next)->second <= range.begin;
 }
 
-bool memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
-                                   uint64_t bytes) {
+bool memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list, const void* target,
+                                   const void* source, uint64_t bytes) {
   if (call == 0) return false;
   const turn mine(mutex_);
   if (!mine) return false;
+  const auto state = lists_.find(list);
+  const auto written = range_of(target, bytes);
+  if (mode_ == recording::memory_mode::results && state != lists_.end() &&
+      written.begin < written.end && (is_plain(written) || watched_.contains(written))) {
+    if (state->second.is_immediate)
+      target_submitted(call, written);
+    else
+      state->second.targets.push_back(written);
+  }
   return source_appended(call, list, range_of(source, bytes));
 }
 
@@ -197,13 +218,24 @@ bool memory_capture::lists_executed(uint64_t call,
     const auto state = lists_.find(list);
     if (state == lists_.end()) continue;
     for (const auto& source : state->second.plain_sources) note_source(call, source);
+    for (const auto& target : state->second.targets) target_submitted(call, target);
   }
   note_changes(call, 0);
   commands_under_way_.store(true, std::memory_order_relaxed);
   return true;
 }
 
+bool memory_capture::waits(uint64_t call) {
+  if (call == 0 || !copies_unasked_for_.load(std::memory_order_relaxed)) return false;
+  const turn mine(mutex_);
+  if (!mine) return false;
+  copies_unasked_for_.store(false, std::memory_order_relaxed);
+  for (const auto& each : operands_) note_snapshot(call, each, 0);
+  return true;
+}
+
 void memory_capture::waited(uint64_t call) {
+  if (call != 0 && mode_ == recording::memory_mode::results) note_targets(call);
   if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
   // Where results are wanted, commands that only write count too.
   if (mode_ == recording::memory_mode::results)
@@ -217,11 +249,50 @@ void memory_capture::waited(uint64_t call) {
 }
 
 void memory_capture::note_source(uint64_t call, const address_range& source) try {
+  if (mode_ == recording::memory_mode::results) hold_operand(source, true);
   for (uint64_t at = source.begin; at < source.end; at += source_piece_bytes) {
     copy_.resize(std::min(source_piece_bytes, source.end - at));
     if (!copy_memory(reinterpret_cast<const void*>(at), copy_)) return;
     note(call, at, copy_, recording::memory_is_copy_source);
   }
+} catch (const std::bad_alloc&) {
+  stop_recording();
+}
+
+void memory_capture::hold_operand(const address_range& range, bool is_source) {
+  const uint64_t end = std::min(range.end, range.begin + source_piece_bytes);
+  std::erase_if(operands_, [&](const copy_operand& each) {
+    return each.range.begin == range.begin && each.is_source == is_source;
+  });
+  if (operands_.size() >= max_operands) operands_.erase(operands_.begin());
+  operands_.push_back({{range.begin, end}, is_source, max_waits});
+  copies_unasked_for_.store(true, std::memory_order_relaxed);
+}
+
+void memory_capture::target_submitted(uint64_t call, const address_range& target) try {
+  hold_operand(target, false);
+  note_snapshot(call, operands_.back(), 0);
+} catch (const std::bad_alloc&) {
+  stop_recording();
+}
+
+// What the copies left behind. A source is looked at until the first wait is over.
+void memory_capture::note_targets(uint64_t call) {
+  const turn mine(mutex_);
+  if (!mine) return;
+  std::erase_if(operands_, [&](copy_operand& each) {
+    if (each.is_source) return true;
+    note_snapshot(call, each, recording::memory_is_after_call);
+    return --each.waits_left == 0;
+  });
+}
+
+void memory_capture::note_snapshot(uint64_t call, const copy_operand& of, uint8_t flags) try {
+  copy_.resize(of.range.size());
+  if (!copy_memory(reinterpret_cast<const void*>(of.range.begin), copy_)) return;
+  unsigned every = flags | recording::memory_is_snapshot;
+  if (of.is_source) every |= recording::memory_is_copy_source;
+  note(call, of.range.begin, copy_, static_cast<uint8_t>(every));
 } catch (const std::bad_alloc&) {
   stop_recording();
 }

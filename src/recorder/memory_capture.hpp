@@ -25,6 +25,10 @@ class thread_log;
 //   allocations         are given to the device. When the host has waited for commands, a line is
 //                       drawn: what changed before it may be theirs. Where results are wanted, or
 //                       the kernel cannot help, pages are looked at then too.
+//   snapshots           where results are wanted: what the host can write to of a copy, its plain
+//                       source and its target, when it is submitted, when the host first waits
+//                       afterwards and when it has waited. A replay has no use for them; a checker
+//                       sees whether the host wrote there too early.
 //
 // The hooks tell it what happens. `call` is the place of the call in the part; calls that are not
 // recorded (0) are not looked at. Everything may be called from any thread. What is called before
@@ -53,8 +57,8 @@ class memory_capture {
   bool image_destroyed(ze_image_handle_t image);
 
   // Commands that read memory, as they are appended.
-  bool copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
-                     uint64_t bytes);
+  bool copy_appended(uint64_t call, ze_command_list_handle_t list, const void* target,
+                     const void* source, uint64_t bytes);
   bool region_copy_appended(uint64_t call, ze_command_list_handle_t list, const void* source,
                             const ze_copy_region_t* region, uint32_t pitch, uint32_t slice_pitch);
   bool image_copy_appended(uint64_t call, ze_command_list_handle_t list, ze_image_handle_t image,
@@ -64,6 +68,8 @@ class memory_capture {
 
   bool lists_executed(uint64_t call, std::span<const ze_command_list_handle_t> lists);
 
+  // The host is about to wait for commands, or to ask whether they are done.
+  bool waits(uint64_t call);
   // The host knows that some commands are done.
   void waited(uint64_t call);
 
@@ -72,12 +78,23 @@ class memory_capture {
   struct list_state {
     bool is_immediate = false;
     std::vector<address_range> plain_sources;
+    std::vector<address_range> targets;  // of copies, that the host can write to
+  };
+  // The beginning of a copy's source or target.
+  struct copy_operand {
+    address_range range;
+    bool is_source = false;
+    unsigned waits_left = 0;  // it is looked at after so many waits more
   };
 
-  bool is_plain(const address_range& range) const;  // mutex_ is held, as for the next three
+  bool is_plain(const address_range& range) const;  // mutex_ is held, as for the next six
   bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
   void note_source(uint64_t call, const address_range& source);
   bool note_changes(uint64_t call, uint8_t flags);
+  void hold_operand(const address_range& range, bool is_source);
+  void target_submitted(uint64_t call, const address_range& target);
+  void note_targets(uint64_t call);
+  void note_snapshot(uint64_t call, const copy_operand& of, uint8_t flags);
   void note(uint64_t call, uint64_t address, std::span<const std::byte> content, uint8_t flags);
 
   static std::atomic<memory_capture*> current_;
@@ -88,6 +105,9 @@ class memory_capture {
   std::atomic<bool> watches_anything_{false};
   // Whether commands were given to the device since the host last waited; relaxed, as above.
   std::atomic<bool> commands_under_way_{false};
+  // Whether copies were given to the device since the host last asked for anything; relaxed, as
+  // above.
+  std::atomic<bool> copies_unasked_for_{false};
 
   // Guards all below.
   std::mutex mutex_;
@@ -95,6 +115,7 @@ class memory_capture {
   watched_memory watched_;
   std::unordered_map<ze_command_list_handle_t, list_state> lists_;
   std::unordered_map<ze_image_handle_t, ze_image_desc_t> images_;
+  std::vector<copy_operand> operands_;  // of copies that may be under way, oldest first
   std::vector<std::byte> copy_;
 };
 

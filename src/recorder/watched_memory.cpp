@@ -91,6 +91,11 @@ address_range watched_memory::pages_of(const address_range& range) const {
   return {page_begin(range.begin), page_end(range.end)};
 }
 
+bool watched_memory::contains(const address_range& range) const {
+  auto after = allocations_.upper_bound(range.begin);
+  return after != allocations_.begin() && range.end <= (--after)->second.range.end;
+}
+
 bool watched_memory::shares_page(uint64_t page, const allocation& own) const {
   auto next = allocations_.lower_bound(page);
   for (; next != allocations_.end() && next->first < page + page_bytes; ++next)

@@ -31,6 +31,7 @@ class watched_memory {
   void add(uint64_t address, uint64_t bytes);
   void remove(uint64_t address);
   bool empty() const { return allocations_.empty(); }
+  bool contains(const address_range& range) const;
 
   // Calls `note` for each piece that changed since the last time. Pieces are runs of changed pages,
   // cut to the allocation and at multiples of piece_bytes from its first page. `is_set_aside`: it

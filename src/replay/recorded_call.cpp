@@ -98,8 +98,10 @@ result<void> recorded_calls::find_memory() {
   }
   const auto number_at = [&](size_t i) { return trace::number_of(notes_[i].call); };
   while (next_note_ < notes_.size() && number_at(next_note_) < number) ++next_note_;
-  while (next_note_ < notes_.size() && number_at(next_note_) == number)
-    current_.memory.push_back(notes_[next_note_++]);
+  for (; next_note_ < notes_.size() && number_at(next_note_) == number; ++next_note_) {
+    const auto& note = notes_[next_note_];
+    if ((note.flags & recording::memory_is_snapshot) == 0) current_.memory.push_back(note);
+  }
   return {};
 }
 

@@ -185,6 +185,50 @@ TEST_F(RecordedMemory, WhatACommandWroteIsToldApartFromWhatTheHostWrote) {
   EXPECT_EQ(all[1].content.front(), std::byte{1});
 }
 
+TEST_F(RecordedMemory, ThePlainSourceOfACopyIsLookedAtAgainWhereResultsAreWanted) {
+  const auto all = run_and_read([] {
+    setenv("ZEVENT_RECORD_MEMORY", "results", 1);
+    copy_program program;
+    const auto list = program.immediate_list();
+    program.fill(1);
+    program.check(zeCommandListAppendMemoryCopy(list, program.device_memory, program.plain.data(),
+                                                bytes, nullptr, 0, nullptr));
+    program.fill(2);
+    program.check(zeCommandListHostSynchronize(list, UINT64_MAX));
+    program.fill(3);
+    program.check(zeCommandListHostSynchronize(list, UINT64_MAX));
+  });
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].flags, recording::memory_is_copy_source);
+  EXPECT_EQ(all[0].content, filled(bytes, 1));
+  EXPECT_EQ(all[1].function, "zeCommandListHostSynchronize");
+  EXPECT_EQ(all[1].flags, recording::memory_is_copy_source | recording::memory_is_snapshot);
+  EXPECT_EQ(all[1].content, filled(bytes, 2));
+}
+
+TEST_F(RecordedMemory, TheTargetOfACopyIsLookedAtAroundTheWaitWhereResultsAreWanted) {
+  const auto all = run_and_read([] {
+    setenv("ZEVENT_RECORD_MEMORY", "results", 1);
+    copy_program program;
+    const auto list = program.immediate_list();
+    const unsigned char pattern = 7;
+    program.check(zeCommandListAppendMemoryFill(list, program.device_memory, &pattern, 1, bytes,
+                                                nullptr, 0, nullptr));
+    program.fill(1);
+    program.check(zeCommandListAppendMemoryCopy(list, program.plain.data(), program.device_memory,
+                                                bytes, nullptr, 0, nullptr));
+    program.check(zeCommandListHostSynchronize(list, UINT64_MAX));
+  });
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].function, "zeCommandListAppendMemoryCopy");
+  EXPECT_EQ(all[0].flags, recording::memory_is_snapshot);
+  EXPECT_EQ(all[0].content, filled(bytes, 1));
+  EXPECT_EQ(all[1].function, "zeCommandListHostSynchronize");
+  EXPECT_EQ(all[1].flags, recording::memory_is_snapshot);
+  EXPECT_EQ(all[2].flags, recording::memory_is_snapshot | recording::memory_is_after_call);
+  for (const size_t i : {1, 2}) EXPECT_EQ(all[i].content, filled(bytes, 7));
+}
+
 TEST_F(RecordedMemory, AWaitCopiesNothingUntilTheNextSubmission) {
   const auto all = run_and_read([] {
     copy_program program;

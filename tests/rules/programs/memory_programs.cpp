@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "rule_program.hpp"
 
@@ -138,6 +140,60 @@ void write_plain_source(machine& m, bool wait_first) {
   finish(list);
 }
 
+// The same, and nothing reads the source again.
+void write_plain_source_once(machine& m, bool wait_first) {
+  const auto list = new_immediate(m);
+  std::vector<char> source(page, 1);
+  copy(list, new_memory(m), source.data());
+  if (wait_first) finish(list);
+  source[7] = 2;
+  finish(list);
+}
+
+// The same with a list that is executed.
+void write_source_of_list(machine& m, bool wait_first) {
+  const auto queue = new_queue(m);
+  const auto list = new_list(m);
+  std::vector<char> source(page, 1);
+  copy(list, new_memory(m), source.data());
+  close(list);
+  source[6] = 2;  // the copy is not under way yet
+  execute(queue, list);
+  if (wait_first) finish(queue);
+  source[7] = 2;
+  finish(queue);
+}
+
+// The host writes to where a copy writes. It sees that the copy has been there, but has not waited:
+// on a device, what it sees may not be all.
+void write_target(machine& m, char* target, bool wait_first) {
+  const auto list = new_immediate(m);
+  std::vector<char> source(page, 1);
+  copy(list, target, source.data());
+  if (wait_first) finish(list);
+  const volatile char* copied = target;
+  while (std::count(copied, copied + page, 1) != page) std::this_thread::yield();
+  target[page / 2] = 2;
+  finish(list);
+}
+
+void write_plain_target(machine& m, bool wait_first) {
+  std::vector<char> target(page);
+  write_target(m, target.data(), wait_first);
+}
+
+// What a host function does in its turn is not too early.
+void write_by_host_function(machine& m) {
+  const auto list = new_in_order_immediate(m);
+  std::vector<char> source(page, 1);
+  std::vector<char> target(page);
+  copy(list, target.data(), source.data());
+  const auto write = [](void* bytes) { static_cast<char*>(bytes)[page / 2] = 2; };
+  MUST(zeCommandListAppendHostFunction(list, write, target.data(), nullptr, nullptr, 0, nullptr));
+  MUST(zeCommandListAppendHostFunction(list, write, source.data(), nullptr, nullptr, 0, nullptr));
+  finish(list);
+}
+
 }  // namespace
 
 program_list memory_programs() {
@@ -179,6 +235,15 @@ program_list memory_programs() {
       {"47", [](machine& m) { write_source(m, false); }, [](machine& m) { write_source(m, true); }},
       {"47-plain", [](machine& m) { write_plain_source(m, false); },
        [](machine& m) { write_plain_source(m, true); }},
+      {"47-plain-once", [](machine& m) { write_plain_source_once(m, false); },
+       [](machine& m) { write_plain_source_once(m, true); }},
+      {"47-list", [](machine& m) { write_source_of_list(m, false); },
+       [](machine& m) { write_source_of_list(m, true); }},
+      {"47-target", [](machine& m) { write_target(m, new_host_memory(m), false); },
+       [](machine& m) { write_target(m, new_host_memory(m), true); }},
+      {"47-target-plain", [](machine& m) { write_plain_target(m, false); },
+       [](machine& m) { write_plain_target(m, true); }},
+      {"47-function", nullptr, write_by_host_function},
       {"47-beside", nullptr, write_beside_source},
       {"47-gate", nullptr, write_behind_gate},
       {"47-destination", nullptr, copy_to_host},

@@ -268,7 +268,7 @@ TEST_F(RecorderLog, WhereThereIsNoMemoryToCopyWhatACommandReadsTheProgramGoesOn)
     setrlimit(RLIMIT_AS, &limit);
     // What lies free in the heap is enough for a piece of the source: it is taken away.
     for (void* volatile taken = this; taken != nullptr;) taken = std::malloc(256u << 10);
-    capture.copy_appended(open.position, list, source, bytes);
+    capture.copy_appended(open.position, list, nullptr, source, bytes);
     end_call(open, 0);
     std::_Exit(42);
   });
