@@ -25,6 +25,7 @@ std::unique_ptr<rule_set> ipc_rules(inspection& of);         // EV-61 to 65
 std::unique_ptr<rule_set> graph_rules(inspection& of);       // EV-66 to 69
 std::unique_ptr<rule_set> blocking_rules(inspection& of);    // EV-70 to 72
 std::unique_ptr<rule_set> bounds_rules(inspection& of);      // EV-73
+std::unique_ptr<rule_set> stack_rules(inspection& of);       // EV-73
 std::unique_ptr<rule_set> kernel_rules(inspection& of);      // EV-75
 std::unique_ptr<rule_set> lifetime_rules(inspection& of);    // EV-76
 std::unique_ptr<rule_set> driver_rules(inspection& of);      // EV-77, 78

@@ -381,7 +381,9 @@ constexpr std::array table = {
     rule{ev(73), error, "Memory is used outside of its allocation, or after it was freed",
          "Copies, fills and regions stay inside the allocation that they begin in, memory is not "
          "used after it was freed, and nothing is freed twice. A kernel that is launched with a "
-         "pointer to freed memory is a hazard, for it may have no use for the pointer.",
+         "pointer to freed memory is a hazard, for it may have no use for the pointer. So is a "
+         "buffer on the stack whose function has returned before the copy is complete; it is seen "
+         "where a later call has a descriptor or a region at the same address.",
          "zeCommandListAppendMemoryCopy, zeMemFree; programming guide: Memory",
          "Compute sizes and offsets from the size of the allocation; free memory when the last "
          "list that refers to it is gone."},

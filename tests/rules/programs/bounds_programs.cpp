@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "rule_program.hpp"
 
 namespace rule_programs {
@@ -73,6 +75,32 @@ void copy_unknown(machine& m) {
   finish(list);
 }
 
+// The source is on the stack and is gone when the function returns.
+[[gnu::noinline]] void copy_from_stack(ze_command_list_handle_t list, char* to, bool waits) {
+  char source[4 * page];
+  std::memset(source, 1, sizeof(source));
+  copy(list, to, source, sizeof(source));
+  if (waits) finish(list);
+}
+
+// Has descriptors where the source was: there are enough of them for the whole of it.
+[[gnu::noinline]] void create_events(ze_event_pool_handle_t pool, uint32_t count) {
+  ze_event_desc_t descriptors[1024];
+  for (uint32_t i = 0; i < count; ++i) {
+    descriptors[i] = {ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, i, 0, 0};
+    ze_event_handle_t made = nullptr;
+    MUST(zeEventCreate(pool, &descriptors[i], &made));
+  }
+}
+
+void return_from_copy(machine& m, bool waits) {
+  const auto list = new_in_order_immediate(m);
+  const auto pool = new_pool(m, 1024);
+  copy_from_stack(list, new_memory(m, 4 * page), waits);
+  create_events(pool, 1024);
+  finish(list);
+}
+
 }  // namespace
 
 program_list bounds_programs() {
@@ -92,6 +120,8 @@ program_list bounds_programs() {
       {"73-twice", [](machine& m) { free_twice(m, false); },
        [](machine& m) { free_twice(m, true); }},
       {"73-unknown", nullptr, copy_unknown},
+      {"73-stack", [](machine& m) { return_from_copy(m, false); },
+       [](machine& m) { return_from_copy(m, true); }},
   };
 }
 

@@ -59,10 +59,21 @@ void copy_to_plain_memory(machine& m) {
   finish(list);
 }
 
+// The driver crashes on a handle that it never gave out.
+void query_what_was_never_made(machine&) {
+  std::signal(SIGSEGV, SIG_DFL);
+  (void)zeEventQueryStatus(reinterpret_cast<ze_event_handle_t>(uintptr_t{4096}));
+}
+
+void query_what_was_made(machine& m) {
+  (void)zeEventQueryStatus(new_event(new_pool(m)));
+}
+
 }  // namespace
 
 program_list driver_programs() {
   return {
+      {"8-made", query_what_was_never_made, query_what_was_made},
       {"77", [](machine& m) { reset_from_host(m, 0); }, reset_on_device},
       {"77-shared", nullptr, [](machine& m) { reset_from_host(m, ZE_EVENT_POOL_FLAG_IPC); }},
       {"78", fill_plain_memory, fill_host_memory},

@@ -105,5 +105,43 @@ TEST_F(bounds, a_kernel_launched_with_a_pointer_to_freed_memory_is_a_hazard) {
   EXPECT_EQ(findings.front().level, severity::hazard);
 }
 
+// A buffer of the host, and a descriptor that a later call has at the same place.
+class buffers_of_the_host : public checked_program {
+ protected:
+  static constexpr uint64_t stack = 0x7ffc'0000'0000;
+  handle list = program.in_order_immediate_list(context, device);
+
+  uint64_t events = 0;
+
+  void create_event_with_descriptor_at(uint64_t address) {
+    program.call(model::function::zeEventCreate,
+                 {{model::argument::hEventPool, pool},
+                  {model::argument::desc, address},
+                  {model::argument::index, events++},
+                  {model::argument::phEvent, program.new_handle()}});
+  }
+};
+
+TEST_F(buffers_of_the_host, that_hold_something_else_now_have_gone_too_early) {
+  program.copy(list, a, stack, 256);
+  create_event_with_descriptor_at(stack + 128);
+  EXPECT_EQ(broken(), "EV-73");
+  EXPECT_EQ(findings.front().level, severity::hazard);
+}
+
+TEST_F(buffers_of_the_host, may_go_once_the_copy_is_complete) {
+  program.copy(list, a, stack, 256);
+  program.synchronise_list(list);
+  create_event_with_descriptor_at(stack + 128);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(buffers_of_the_host, are_not_what_lies_beside_them) {
+  program.copy(list, a, stack, 256);
+  create_event_with_descriptor_at(stack + 256);
+  create_event_with_descriptor_at(stack - 16);
+  EXPECT_EQ(broken(), "");
+}
+
 }  // namespace
 }  // namespace zevent::check

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
 
 #include "kernel_fixture.hpp"
 #include "kernels/arguments_spv.h"
+#include "kernels/vector_add_spv.h"
 
 namespace zevent::driver::test {
 namespace {
@@ -16,6 +18,21 @@ TEST_F(kernel_arguments, numbers_of_every_width_arrive) {
   run(kernel, 1, 1);
   const double expected[] = {-5, 200, -300, 60000, -70000, 4e9, -5e9, 1099511627776.0, 0.5, 0.25};
   for (size_t i = 0; i < 10; ++i) EXPECT_EQ(out[i], expected[i]) << "argument " << i + 1;
+}
+
+// As with Intel's driver: the launch is accepted, and what was never set is zero.
+TEST_F(kernel_arguments, that_were_never_set_are_zero) {
+  auto* out = shared_memory<double>(10);
+  std::fill(out, out + 10, -1.0);
+  const auto kernel = kernel_of(module_of(arguments_spv), "by_value");
+  set(kernel, 0, out);
+  run(kernel, 1, 1);
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ(out[i], 0) << "argument " << i + 1;
+}
+
+TEST_F(kernel_arguments, that_were_never_set_at_all_do_no_harm_where_they_are_not_used) {
+  const auto kernel = kernel_of(module_of(vector_add_spv), "vector_add");
+  run(kernel, 64, 4);  // of 0 items
 }
 
 TEST_F(kernel_arguments, vectors_arrive_and_one_of_three_comes_in_two_sizes) {
