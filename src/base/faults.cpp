@@ -74,6 +74,15 @@ constexpr std::array<fault_description, fault_count> descriptions = {{
      {"us", 400, 1, 60'000'000, "microseconds"},
      "a status query of an event with timestamps takes so long",
      "A timestamp flag on the pool makes every query 0.4 ms slower."},
+    {fault::reset_keeps_counter_mode,
+     "reset-keeps-counter-mode",
+     {},
+     "a regular event that an in-order immediate list signals becomes counter-based, and a host "
+     "reset does not undo that: the event stays complete, an append that waits for it is refused "
+     "with INVALID_ARGUMENT and a host signal with UNSUPPORTED_FEATURE; events of IPC pools are "
+     "exempt, and a reset by a command works",
+     "A pool of recycled events works on one GPU. On another one it hands out events that are "
+     "signalled already, and the second iteration reads the results of the first."},
     {fault::slow_engine,
      "slow-engine",
      {"factor", 10, 2, 10'000, "how much longer"},

@@ -27,11 +27,12 @@ enum class fault : uint8_t {
   query_blocks_behind_barrier,
   query_blocks_while_busy,
   query_slow,
+  reset_keeps_counter_mode,
   slow_engine,
   timestamp_stale_after_reset,
   timestamp_wrap,
 };
-inline constexpr size_t fault_count = 15;
+inline constexpr size_t fault_count = 16;
 
 // A fault has at most one number that shapes it.
 struct fault_parameter {

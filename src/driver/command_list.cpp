@@ -87,7 +87,8 @@ ze_result_t command_list::check(const dependencies& events) const {
   if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
   if (events.wait_count > 0 && events.waits == nullptr) return ZE_RESULT_ERROR_INVALID_SIZE;
   for (uint32_t i = 0; i < events.wait_count; ++i) {
-    if (try_from_handle<event>(events.waits[i]) == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    const auto* wait = try_from_handle<event>(events.waits[i]);
+    if (wait == nullptr || wait->has_lost_counter()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   }
   if (events.signal == nullptr) return ZE_RESULT_SUCCESS;
   const auto* signal = try_from_handle<event>(events.signal);
@@ -123,6 +124,7 @@ ze_result_t command_list::append(std::unique_ptr<command> work, const dependenci
     return ZE_RESULT_SUCCESS;
   }
   if (signal != nullptr) {
+    if (in_order_ && has_fault(fault::reset_keeps_counter_mode)) signal->enter_counter_mode();
     work->links_.signal = signal->begin_signal();
     signal->note_signaller(work->ordering());
   }

@@ -309,8 +309,16 @@ ze_result_t event::host_synchronize(uint64_t timeout_ns) {
   return ZE_RESULT_ERROR_UNKNOWN;
 }
 
+void event::enter_counter_mode() noexcept {
+  if (slot_ == nullptr || pool_->has_flag(ZE_EVENT_POOL_FLAG_IPC)) return;
+  // The event stands for the new command from now on, as a counter-based event does (EV-51).
+  slot_->cell.value.store(0, std::memory_order_release);
+  counter_mode_.store(counter_mode::bound, std::memory_order_relaxed);
+}
+
 ze_result_t event::host_signal() noexcept {
-  if (counter_based_) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  if (counter_based_ || counter_mode_.load(std::memory_order_relaxed) != counter_mode::off)
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   if (wants_times_) {
     const uint64_t now_ns = device_clock::host_now_ns();
     set_timestamps(now_ns, now_ns);
@@ -323,11 +331,18 @@ ze_result_t event::host_signal() noexcept {
 ze_result_t event::host_reset() noexcept {
   if (counter_based_) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   if (has_chaos()) host_demand::instance().note_call();
+  if (counter_mode_.load(std::memory_order_relaxed) != counter_mode::off) {
+    // A counter-based event without a counter is complete (EV-50).
+    counter_mode_.store(counter_mode::without_counter, std::memory_order_relaxed);
+    slot_->cell.raise(1, pool_->wake_scope());
+    return ZE_RESULT_SUCCESS;
+  }
   reset();
   return ZE_RESULT_SUCCESS;
 }
 
 void event::reset() noexcept {
+  counter_mode_.store(counter_mode::off, std::memory_order_relaxed);
   was_reset_.store(true, std::memory_order_relaxed);
   slot_->cell.value.store(0, std::memory_order_release);
 }

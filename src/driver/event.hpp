@@ -81,6 +81,13 @@ class event final : public object_of<event, object_kind::event>, public abandonm
     barrier_signals_.store(ordering == command::order::barrier, std::memory_order_relaxed);
   }
 
+  // For the fault reset-keeps-counter-mode: an in-order immediate list signals a regular event.
+  void enter_counter_mode() noexcept;
+  // Whether no append may wait for the event: its counter mode outlived a reset by the host.
+  bool has_lost_counter() const {
+    return counter_mode_.load(std::memory_order_relaxed) == counter_mode::without_counter;
+  }
+
   // Resets a regular event from a command.
   void reset() noexcept;
 
@@ -148,6 +155,8 @@ class event final : public object_of<event, object_kind::event>, public abandonm
 
   std::atomic<bool> barrier_signals_{false};  // relaxed: only faults ask
   std::atomic<bool> was_reset_{false};        // likewise
+  enum class counter_mode : uint8_t { off, bound, without_counter };
+  std::atomic<counter_mode> counter_mode_{counter_mode::off};  // likewise
 
   // What a query looks at: 0 not signalled, 1 signalled, anything else: there is more to look at.
   const std::atomic<uint64_t>* queried_ = &more_to_look_at;

@@ -43,6 +43,10 @@ void event::signal() const {
 void event::reset() const {
   constexpr auto call = "zeEventHostReset";
   check(zeEventHostReset(live_handle(call)), call);
+  if (ready())
+    throw error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
+                "the driver left the event signalled, as some do after an in-order immediate list "
+                "has signalled it; take another event, or append a reset to a list");
 }
 
 namespace {

@@ -1,5 +1,8 @@
 #include "events/event_source.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "events/check.hpp"
 
 namespace zevent {
@@ -33,19 +36,39 @@ ze_event_handle_t create_pool_event(ze_event_pool_handle_t pool, uint32_t index,
 }
 
 ze_event_handle_t pooled_event_source::create(uint32_t index) {
-  if (index == newest_begin_ + newest_count_) {
-    const uint32_t count = pools_.empty() ? first_pool_events : newest_count_ * 2;
-    pools_.push_back(create_pool(traits_, count));
-    newest_begin_ = index;
-    newest_count_ = count;
+  if (pools_.empty() || index == pools_.back().begin + pools_.back().count) {
+    const uint32_t count = pools_.empty() ? first_pool_events : pools_.back().count * 2;
+    pools_.push_back({create_pool(traits_, count), index, count});
   }
-  return create_pool_event(pools_.back().get(), index - newest_begin_, traits_.scopes);
+  const auto& newest = pools_.back();
+  return create_pool_event(newest.pool.get(), index - newest.begin, traits_.scopes);
+}
+
+ze_event_handle_t pooled_event_source::renew(uint32_t index, ze_event_handle_t old) noexcept {
+  zeEventDestroy(old);
+  const auto behind = std::upper_bound(pools_.begin(), pools_.end(), index,
+                                       [](uint32_t i, const auto& each) { return i < each.begin; });
+  const auto& part = *std::prev(behind);
+  try {
+    return create_pool_event(part.pool.get(), index - part.begin, traits_.scopes);
+  } catch (const error&) {
+    return nullptr;
+  }
 }
 
 ze_event_handle_t counter_event_source::create(uint32_t) {
   ze_event_handle_t event = nullptr;
   check(calls_.create_event(context_, device_, flags_, scopes_, &event), calls_.create_name);
   return event;
+}
+
+ze_event_handle_t counter_event_source::renew(uint32_t index, ze_event_handle_t old) noexcept {
+  zeEventDestroy(old);
+  try {
+    return create(index);
+  } catch (const error&) {
+    return nullptr;
+  }
 }
 
 }  // namespace zevent

@@ -15,6 +15,10 @@ class event_source {
 
   // `index` counts up from 0, one for each event made. Throws zevent::error.
   virtual ze_event_handle_t create(uint32_t index) = 0;
+
+  // Destroys the event that was made with this index and makes another one in its place; null where
+  // that fails.
+  virtual ze_event_handle_t renew(uint32_t index, ze_event_handle_t old) noexcept = 0;
 };
 
 // A Level Zero pool and what its events are like.
@@ -42,14 +46,19 @@ class pooled_event_source final : public event_source {
  public:
   explicit pooled_event_source(const pool_traits& traits) : traits_(traits) {}
   ze_event_handle_t create(uint32_t index) override;
+  ze_event_handle_t renew(uint32_t index, ze_event_handle_t old) noexcept override;
 
  private:
   static constexpr uint32_t first_pool_events = 32;
 
+  struct pool_part {
+    owned_pool pool;
+    uint32_t begin = 0;  // index of its first event
+    uint32_t count = 0;
+  };
+
   pool_traits traits_;
-  std::vector<owned_pool> pools_;
-  uint32_t newest_begin_ = 0;  // index of the first event of the newest pool
-  uint32_t newest_count_ = 0;
+  std::vector<pool_part> pools_;
 };
 
 // Counter-based events, which need no pool.
@@ -59,6 +68,7 @@ class counter_event_source final : public event_source {
                        ze_device_handle_t device, uint32_t flags, event_scopes scopes)
       : calls_(calls), context_(context), device_(device), flags_(flags), scopes_(scopes) {}
   ze_event_handle_t create(uint32_t index) override;
+  ze_event_handle_t renew(uint32_t index, ze_event_handle_t old) noexcept override;
 
  private:
   const counter_based_calls& calls_;

@@ -15,7 +15,8 @@ event_store::event_store(std::unique_ptr<event_source> source, bool reset)
     : source_(std::move(source)), reset_(reset) {}
 
 event_store::~event_store() {
-  for (uint32_t i = 0; i < capacity(); ++i) zeEventDestroy(slot_at(i).event);
+  for (uint32_t i = 0; i < capacity(); ++i)
+    if (slot_at(i).event != nullptr) zeEventDestroy(slot_at(i).event);
   for (auto& block : blocks_) delete[] block.load(std::memory_order_relaxed);
 }
 
@@ -54,11 +55,25 @@ uint32_t event_store::take_free() noexcept {
 void event_store::give_back(uint32_t index) noexcept {
   slot& given = slot_at(index);
   if (reset_ && zeEventHostReset(given.event) != ZE_RESULT_SUCCESS) return;
+  if (reset_ && !is_reset(given) && !replace(index, given)) return;
   uint64_t head = free_.load(std::memory_order_relaxed);
   do {
     given.next.store(static_cast<uint32_t>(head), std::memory_order_relaxed);
   } while (!free_.compare_exchange_weak(head, head_of(head >> 32, index + 1),
                                         std::memory_order_release, std::memory_order_relaxed));
+}
+
+// A query reads memory and makes no system call.
+bool event_store::is_reset(slot& given) const noexcept {
+  return zeEventQueryStatus(given.event) == ZE_RESULT_NOT_READY;
+}
+
+bool event_store::replace(uint32_t index, slot& given) noexcept {
+  const std::lock_guard lock(growth_);
+  const ze_event_handle_t renewed = source_->renew(index, given.event);
+  // A slot without an event stays taken.
+  given.event = renewed;
+  return renewed != nullptr && is_reset(given);
 }
 
 uint32_t event_store::create() {

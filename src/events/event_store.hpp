@@ -29,7 +29,9 @@ class event_store {
   // A free event or a new one; it holds `self`, this very store. Throws zevent::error.
   static borrowed_event acquire(const std::shared_ptr<event_store>& self);
 
-  // The event is reset and free again. One that cannot be reset is not handed out any more.
+  // The event is reset and free again. Where the driver leaves it signalled (a regular event that
+  // an in-order immediate list signalled, on some of Intel's drivers), a new event takes its place.
+  // One for which there is none is not handed out any more.
   void give_back(uint32_t slot) noexcept;
 
   uint32_t capacity() const noexcept { return created_.load(std::memory_order_relaxed); }
@@ -55,6 +57,8 @@ class event_store {
   slot& slot_at(uint32_t index) const noexcept;
   uint32_t take_free() noexcept;  // the slot's number, counted from 1; 0 when there is none
   uint32_t create();
+  bool is_reset(slot& given) const noexcept;
+  bool replace(uint32_t index, slot& given) noexcept;
 
   std::unique_ptr<event_source> source_;  // guarded by growth_
   const bool reset_;

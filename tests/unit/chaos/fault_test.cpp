@@ -51,6 +51,34 @@ TEST_F(fault, query_of_a_copy_does_not_block_where_only_barriers_do) {
   EXPECT_EQ(zeEventHostSynchronize(copied, forever), ZE_RESULT_SUCCESS);
 }
 
+TEST_F(fault, a_reset_keeps_the_counter_mode_of_an_event_that_an_in_order_list_signalled) {
+  ASSERT_NO_FATAL_FAILURE(start("reset-keeps-counter-mode"));
+  ze_command_list_handle_t list = immediate_list(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  ze_event_handle_t event = regular_event();
+  ASSERT_EQ(zeCommandListAppendBarrier(list, event, 0, nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(event, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostReset(event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(event, 0), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeCommandListAppendBarrier(list, nullptr, 1, &event), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(zeEventHostSignal(event), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+
+  ASSERT_EQ(zeCommandListAppendEventReset(list, event), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_NOT_READY) << "a reset by a command works";
+  EXPECT_EQ(zeEventHostSignal(event), ZE_RESULT_SUCCESS);
+}
+
+TEST_F(fault, a_reset_works_where_no_in_order_list_signalled_the_event) {
+  ASSERT_NO_FATAL_FAILURE(start("reset-keeps-counter-mode"));
+  ze_command_list_handle_t list = immediate_list();
+  ze_event_handle_t event = regular_event();
+  ASSERT_EQ(zeCommandListAppendBarrier(list, event, 0, nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(event, forever), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostReset(event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+}
+
 TEST_F(fault, query_of_any_event_blocks_while_the_device_is_busy) {
   ASSERT_NO_FATAL_FAILURE(start("query-blocks-while-busy"));
   ze_command_list_handle_t list = immediate_list();

@@ -67,6 +67,29 @@ TEST_F(event_pool_test, an_event_that_cannot_be_reset_is_not_handed_out_again) {
   EXPECT_NE(pool.acquire().handle(), handle);
 }
 
+TEST_F(event_pool_test, an_event_that_a_reset_leaves_signalled_is_made_anew_in_its_slot) {
+  event_pool pool(fake::context(), fake::device());
+  ze.reset_keeps_state = true;
+  std::vector<event> others;
+  for (int i = 0; i < 40; ++i) others.push_back(pool.acquire());
+  for (int round = 0; round < 100; ++round) {
+    const event taken = pool.acquire();
+    EXPECT_FALSE(taken.ready()) << "in round " << round;
+    taken.signal();
+  }
+  EXPECT_EQ(pool.capacity(), 41u);
+  EXPECT_EQ(ze.live_events, 41);
+  EXPECT_EQ(ze.pool_counts, (std::vector<uint32_t>{32, 64}));
+}
+
+TEST_F(event_pool_test, an_event_that_a_reset_leaves_signalled_is_an_error_of_reset) {
+  event_pool pool(fake::context(), fake::device());
+  const event taken = pool.acquire();
+  taken.signal();
+  ze.reset_keeps_state = true;
+  EXPECT_THROW(taken.reset(), error);
+}
+
 TEST_F(event_pool_test, many_threads_never_share_an_event) {
   event_pool pool(fake::context(), fake::device());
   std::vector<std::thread> threads;

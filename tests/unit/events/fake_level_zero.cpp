@@ -155,6 +155,7 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle) {
 ze_result_t zeEventHostReset(ze_event_handle_t handle) {
   if (current->reset_result != ZE_RESULT_SUCCESS) return current->reset_result;
   ++current->resets;
+  if (current->reset_keeps_state) return ZE_RESULT_SUCCESS;
   of(handle).signalled = false;
   return of(handle).counter_based ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE : ZE_RESULT_SUCCESS;
 }
