@@ -31,6 +31,9 @@ def entry_header(headers):
            "#include <level_zero/ze_ddi_common.h>\n",
            "#include <string_view>\n",
            '#include "api/zex_api.h"\n',
+           "namespace zevent {",
+           "enum class quirk : uint8_t;",
+           "}\n",
            "// The driver implements a function by defining it here; the exported C function checks",
            "// the arguments as documented and lets no exception out. What the driver does not define",
            "// is unsupported.",
@@ -40,6 +43,9 @@ def entry_header(headers):
             "namespace zevent::driver {\n",
             "// The exported API function of that name, or null.",
             "void* find_exported_function(std::string_view name) noexcept;\n",
+            "// What a function does about arguments that the specification refuses, where a quirk of a",
+            "// driver is to do something else: it returns that result, or goes on when it is SUCCESS.",
+            "ze_result_t answer_misuse(quirk which, ze_result_t documented, const char* function) noexcept;\n",
             "// The dispatch tables that stand at the head of every object behind a handle.",
             "const ze_handle_t& handle_tables() noexcept;\n",
             "}  // namespace zevent::driver\n"]
@@ -47,7 +53,8 @@ def entry_header(headers):
 
 
 def exports(headers):
-    out = [NOTICE, '#include "api/exception_result.hpp"', '#include "driver_entry.hpp"\n']
+    out = [NOTICE, '#include "api/exception_result.hpp"', '#include "base/quirks.hpp"',
+           '#include "driver_entry.hpp"\n']
     out += [export(f, headers) for f in headers.functions.values()]
     return "\n".join(out)
 
@@ -58,8 +65,7 @@ def export(function, headers):
         p.name for p in function.parameters) + ");"
     body = []
     if is_result:
-        body += [f"  if ({c.condition}) [[unlikely]] return {c.result};"
-                 for c in checks_of(function, headers)]
+        body += [refusal(function, c) for c in checks_of(function, headers)]
     if noexcept_of(function):
         body.append(f"  {call}")
     else:
@@ -68,6 +74,16 @@ def export(function, headers):
     # A driver may define the quick ones itself, with the checks: that saves a jump.
     weak = "[[gnu::weak]] " if noexcept_of(function) else ""
     return "\n".join([f"{weak}{signature(function)} {{", *body, "}\n"])
+
+
+def refusal(function, check):
+    condition = f"  if ({check.condition}) [[unlikely]]"
+    if not check.quirk:
+        return f"{condition} return {check.result};"
+    return (f"{condition} {{\n"
+            f"    const ze_result_t answer = zevent::driver::answer_misuse(\n"
+            f"        zevent::quirk::{check.quirk}, {check.result}, \"{function.name}\");\n"
+            f"    if (answer != ZE_RESULT_SUCCESS) return answer;\n  }}")
 
 
 def unsupported(headers):
@@ -79,6 +95,9 @@ def unsupported(headers):
         out.append(f"[[gnu::weak]] {f.result} {f.name}({types}){noexcept_of(f)} {{\n"
                    f"  return {value};\n}}\n")
     out.append("}  // namespace zevent::driver::entry\n")
+    out.append("[[gnu::weak]] ze_result_t zevent::driver::answer_misuse(quirk, ze_result_t documented,\n"
+               "                                                        const char*) noexcept {\n"
+               "  return documented;\n}\n")
     return "\n".join(out)
 
 

@@ -19,6 +19,31 @@ NOT_ENFORCED = {
     ("zetTracerExpCreate", "nullptr == desc->pUserData"): "clients have no user data to give",
 }
 
+# Checks that a quirk of Intel's driver changes (src/base/quirks.cpp): of these functions, with these
+# results, where the condition matches. The first row that fits counts.
+QUIRKS = [
+    (quirk, re.compile(function), f"ZE_RESULT_ERROR_{result}", re.compile(condition))
+    for quirk, function, result, condition in (
+        ("accepts_null_context", "zeEventCounterBasedCreate|zexCounterBasedEventCreate2?",
+         "INVALID_NULL_HANDLE", "hContext == nullptr"),
+        ("accepts_partial_fill_pattern", "zeCommandListAppendMemoryFill.*", "INVALID_SIZE",
+         r".*size % pattern_size.*"),
+        ("accepts_pool_without_events", "zeEventPoolCreate", "INVALID_SIZE", r".*desc->count.*"),
+        ("accepts_unknown_counter_flags", "zeEventCounterBasedCreate|zexCounterBasedEventCreate2?",
+         "INVALID_ENUMERATION", r".*desc->flags.*"),
+        ("accepts_unknown_flags", "zeEventPoolCreate|zeFenceCreate", "INVALID_ENUMERATION",
+         r".*desc->flags.*"),
+        ("accepts_unknown_flags", "zeEventCreate|zeEventCounterBasedCreate|zexCounterBasedEventCreate2?",
+         "INVALID_ENUMERATION", r".*desc->(signal|wait)(Scope)?\b.*"),
+        ("crash_on_null_extension_name", "zeDriverGetExtensionFunctionAddress", "INVALID_NULL_POINTER",
+         "name == nullptr"),
+        ("crash_on_null_handle", "(?!zeEventCounterBased).*", "INVALID_NULL_HANDLE",
+         "h(Event|CommandList|CommandListImmediate|CommandQueue|CmdQueue|Fence) == nullptr"),
+        ("crash_on_null_pointer", "zeCommandList(Immediate)?Append.*", "INVALID_NULL_POINTER", ".*"),
+        ("free_of_null_result", "zeMemFree", "INVALID_NULL_POINTER", "ptr == nullptr"),
+    )
+]
+
 # Entries that allocate nothing and are called millions of times a second: they are noexcept, so
 # that the exported function is the null checks and a jump. A driver may define that function itself.
 NOEXCEPT_ENTRIES = {"zeEventQueryStatus", "zeEventHostSignal", "zeEventHostReset",
@@ -29,6 +54,7 @@ NOEXCEPT_ENTRIES = {"zeEventQueryStatus", "zeEventHostSignal", "zeEventHostReset
 class Check:
     result: str     # ZE_RESULT_ERROR_…
     condition: str  # C++; true when the argument is refused
+    quirk: str = ""  # that makes the driver do something else than to refuse it
 
 
 def checks_of(function, headers):
@@ -41,8 +67,16 @@ def checks_of(function, headers):
             continue
         cpp = _Condition(condition, parameters, headers, null_checked).translate()
         if cpp:
-            checks.append(Check(result, cpp))
+            checks.append(Check(result, cpp, quirk_of(function.name, result, cpp)))
     return checks
+
+
+def quirk_of(function, result, condition):
+    """The quirk that changes this check, or ""."""
+    for quirk, functions, refusal, conditions in QUIRKS:
+        if refusal == result and functions.fullmatch(function) and conditions.fullmatch(condition):
+            return quirk
+    return ""
 
 
 def documented_conditions(lines):

@@ -43,6 +43,9 @@ constexpr std::array declared_variables = {
     environment_variable{
         "ZEVENT_PROFILE_KERNELS", "a pattern with * and ?", "",
         "of which kernels the recorder takes the device time, and of nothing else"},
+    environment_variable{"ZEVENT_QUIRKS", "name,... or intel-YY.WW", "",
+                         "where the software driver behaves as Intel's does; 'zevent run "
+                         "--list-quirks'"},
     environment_variable{"ZEVENT_RECORD", "a file", "",
                          "where the recorder records to; set by zevent record"},
     environment_variable{"ZEVENT_RECORD_MAX_SIZE", "a size: 500M, 2G", "",

@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "driver/allocation.hpp"
 #include "driver/command_list.hpp"
 #include "driver/event.hpp"
 #include "driver/event_commands.hpp"
 #include "driver/memory_commands.hpp"
+#include "driver/quirks.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
@@ -78,6 +80,9 @@ ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
     const size_t longest = device::longest_fill_pattern_bytes(list.queue_group_ordinal());
     const bool power_of_two = pattern_size != 0 && (pattern_size & (pattern_size - 1)) == 0;
     if (!power_of_two || pattern_size > longest) return ZE_RESULT_ERROR_INVALID_SIZE;
+    if (has_quirk(quirk::no_shared_system_memory) && !allocation_registry::instance().find(ptr)) {
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
     return list.append(make_fill(ptr, pattern, pattern_size, size),
                        {hSignalEvent, numWaitEvents, phWaitEvents});
   });

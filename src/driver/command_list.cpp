@@ -5,6 +5,7 @@
 #include "driver/event.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
+#include "driver/quirks.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -35,6 +36,10 @@ ze_result_t check_flags(ze_command_list_flags_t flags) {
   constexpr auto exclusive = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
   const bool valid = (flags & ~all) == 0 && (flags & exclusive) != exclusive;
   return valid ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ENUMERATION;
+}
+
+bool resets_keep_counter_mode() {
+  return has_quirk(quirk::reset_keeps_counter_mode) || has_fault(fault::reset_keeps_counter_mode);
 }
 
 }  // namespace
@@ -89,6 +94,9 @@ ze_result_t command_list::check(const dependencies& events) const {
   for (uint32_t i = 0; i < events.wait_count; ++i) {
     const auto* wait = try_from_handle<event>(events.waits[i]);
     if (wait == nullptr || wait->has_lost_counter()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (has_quirk(quirk::unsignalled_counter_wait_refused) && wait->is_unsignalled_counter()) {
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
   }
   if (events.signal == nullptr) return ZE_RESULT_SUCCESS;
   const auto* signal = try_from_handle<event>(events.signal);
@@ -96,10 +104,15 @@ ze_result_t command_list::check(const dependencies& events) const {
   return signal->check_signal(in_order_, is_immediate());
 }
 
-void command_list::bind_waits(command& work, const dependencies& events) {
+void command_list::bind_waits(command& work, const dependencies& events) const {
   work.links_.waits.reserve(events.wait_count);
   for (uint32_t i = 0; i < events.wait_count; ++i) {
-    work.links_.waits.push_back(try_from_handle<event>(events.waits[i])->bind_wait());
+    auto* wait = try_from_handle<event>(events.waits[i]);
+    if (is_immediate() && wait->stays_complete()) {
+      work.links_.waits.emplace_back().source = ref<event>(wait);
+    } else {
+      work.links_.waits.push_back(wait->bind_wait());
+    }
   }
 }
 
@@ -124,7 +137,7 @@ ze_result_t command_list::append(std::unique_ptr<command> work, const dependenci
     return ZE_RESULT_SUCCESS;
   }
   if (signal != nullptr) {
-    if (in_order_ && has_fault(fault::reset_keeps_counter_mode)) signal->enter_counter_mode();
+    if (in_order_ && resets_keep_counter_mode()) signal->enter_counter_mode();
     work->links_.signal = signal->begin_signal();
     signal->note_signaller(work->ordering());
   }

@@ -88,7 +88,7 @@ class command_list : public object_of<command_list, object_kind::command_list> {
 
   ze_result_t check(const dependencies& events) const;
   static void wait_on_host(command& work);
-  static void bind_waits(command& work, const dependencies& events);
+  void bind_waits(command& work, const dependencies& events) const;
   ze_result_t finish_append(uint64_t number);
   ze_result_t begin_update();
 

@@ -6,6 +6,7 @@
 
 #include "driver/command_list.hpp"
 #include "driver/fence.hpp"
+#include "driver/quirks.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
@@ -40,10 +41,14 @@ ze_result_t command_queue::create(context& owner, device& target,
 
 ze_result_t command_queue::execute(std::span<command_list* const> lists, fence* signalled) {
   if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
-  if (signalled != nullptr && signalled->queue() != this) {
+  if (signalled != nullptr && signalled->queue() != this &&
+      !has_quirk(quirk::accepts_fence_of_another_queue)) {
     return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
   }
   for (const command_list* each : lists) {
+    if (each->is_immediate() && has_quirk(quirk::immediate_list_execution_result)) {
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
     if (each->is_immediate() || each->queue_group_ordinal() != desc_.ordinal) {
       return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
     }

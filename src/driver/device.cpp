@@ -12,6 +12,7 @@
 #include "driver/affinity_mask.hpp"
 #include "driver/device_hierarchy.hpp"
 #include "driver/made_with_driver.hpp"
+#include "driver/quirks.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -107,6 +108,7 @@ bool device::is_copy_only(uint32_t ordinal) {
 }
 
 size_t device::longest_fill_pattern_bytes(uint32_t ordinal) {
+  if (is_copy_only(ordinal) && has_quirk(quirk::byte_fill_on_copy_engine)) return 1;
   const queue_group* asked = group(ordinal);
   return asked == nullptr ? 0 : asked->longest_fill_pattern_bytes;
 }

@@ -13,6 +13,7 @@
 #include "driver/driver.hpp"
 #include "driver/kernel_limits.hpp"
 #include "driver/mutable_commands.hpp"
+#include "driver/quirks.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
 
@@ -23,9 +24,10 @@ constexpr uint32_t eus_per_subslice = 8;
 constexpr uint32_t threads_per_eu = 8;
 constexpr uint32_t simd_width = 8;
 constexpr uint32_t cache_line_bytes = 64;
-constexpr auto all_access = ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
-                            ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
-                            ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+constexpr uint32_t one_side_access =
+    ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
+constexpr uint32_t all_access = one_side_access | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
+                                ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
 // See spirv_float_atomics.hpp.
 constexpr auto moving_float_atomics =
     ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE;
@@ -214,7 +216,8 @@ ze_result_t zeDeviceGetCommandQueueGroupProperties(
                                [](ze_command_queue_group_properties_t& out, uint32_t i) {
                                  const queue_group& group = *device::group(i);
                                  out.flags = group.flags;
-                                 out.maxMemoryFillPatternSize = group.longest_fill_pattern_bytes;
+                                 out.maxMemoryFillPatternSize =
+                                     device::longest_fill_pattern_bytes(i);
                                  out.numQueues = group.queue_count;
                                });
   });
@@ -247,9 +250,12 @@ ze_result_t zeDeviceGetMemoryAccessProperties(
   return with<device>(hDevice, [&](device&) {
     pMemAccessProperties->hostAllocCapabilities = all_access;
     pMemAccessProperties->deviceAllocCapabilities = all_access;
-    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = all_access;
-    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = all_access;
-    pMemAccessProperties->sharedSystemAllocCapabilities = all_access;
+    const uint32_t shared_access =
+        has_quirk(quirk::no_concurrent_shared_memory) ? one_side_access : all_access;
+    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = shared_access;
+    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = shared_access;
+    pMemAccessProperties->sharedSystemAllocCapabilities =
+        has_quirk(quirk::no_shared_system_memory) ? 0 : shared_access;
     return ZE_RESULT_SUCCESS;
   });
 }

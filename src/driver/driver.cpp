@@ -18,6 +18,7 @@
 #include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
 #include "driver/made_with_driver.hpp"
+#include "driver/quirks.hpp"
 #include "driver/trial_note.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
@@ -87,7 +88,7 @@ ze_driver_uuid_t driver::uuid() const {
 namespace {
 
 ze_result_t initialize() {
-  if (!faults_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (!faults_are_valid() || !quirks_are_valid()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const bool is_first = !initialized.exchange(true, std::memory_order_acq_rel);
   if (is_first && has_chaos()) note_for_trial("chaos");
   if (is_first)

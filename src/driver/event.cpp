@@ -14,6 +14,7 @@
 #include "driver/fault_injection.hpp"
 #include "driver/host_demand.hpp"
 #include "driver/made_with_driver.hpp"
+#include "driver/quirks.hpp"
 #include "driver/stream.hpp"
 #include "driver/sync_heap.hpp"
 
@@ -45,8 +46,9 @@ wait_point point_in(shared_counter& counter, uint64_t number) {
 // How long a query goes without looking whether another process lives.
 constexpr uint64_t time_between_looks_ns = 50'000'000;
 
-// Faults that are met by asking for the status of an event.
-bool queries_misbehave() {
+// Faults and quirks that are met by asking for the status of an event.
+bool queries_misbehave(bool counter_based) {
+  if (counter_based && has_quirk(quirk::counter_event_stays_complete)) return true;
   return has_fault(fault::query_slow) || has_fault(fault::query_blocks_behind_barrier) ||
          has_fault(fault::query_blocks_while_busy) || has_fault(fault::device_lost);
 }
@@ -101,7 +103,7 @@ event::event(event_pool& pool, uint32_t index, const ze_event_desc_t& desc)
       wants_times_((pool.flags() & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP |
                                     ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) != 0),
       mapped_times_(pool.has_flag(ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)),
-      queries_misbehave_(queries_misbehave()) {
+      queries_misbehave_(queries_misbehave(counter_based_)) {
   if (counter_based_) {
     times_ = &own_times_;
     return;
@@ -121,7 +123,7 @@ event::event(context& owner, const counter_event_desc& desc)
       counter_flags_(desc.flags),
       wants_times_((desc.flags & counter_timestamp_flags) != 0),
       mapped_times_((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP) != 0),
-      queries_misbehave_(queries_misbehave()),
+      queries_misbehave_(queries_misbehave(counter_based_)),
       desc_(desc),
       times_(&own_times_) {
   if (desc.where != counter_event_desc::storage::own) {
@@ -232,6 +234,7 @@ ze_result_t event::status() const noexcept {
   if (queries_misbehave_) {
     suffer_query_faults();
     if (context_->is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+    if (stays_complete()) return ZE_RESULT_SUCCESS;
   }
   ze_result_t now = ZE_RESULT_NOT_READY;
   if (slot_ == nullptr) {
@@ -239,6 +242,7 @@ ze_result_t event::status() const noexcept {
   } else if (slot_->cell.value.load(std::memory_order_acquire) != 0) {
     now = ZE_RESULT_SUCCESS;
   }
+  if (queries_misbehave_ && now == ZE_RESULT_SUCCESS) note_completion_seen();
   return now == ZE_RESULT_NOT_READY && will_never_come() ? ZE_RESULT_ERROR_DEVICE_LOST : now;
 }
 
@@ -264,6 +268,13 @@ void event::suffer_query_faults() const {
   if (!behind_barrier && !has_fault(fault::query_blocks_while_busy)) return;
   for (const ref<stream>& each : stream::all()) {
     if (&each->owner() == context_.get()) each->synchronize(UINT64_MAX);
+  }
+}
+
+void event::note_completion_seen() const noexcept {
+  if (!counter_based_ || !has_quirk(quirk::counter_event_stays_complete)) return;
+  if (shared_ == nullptr && signalled_.load(std::memory_order_acquire)) {
+    completion_seen_.store(true, std::memory_order_release);
   }
 }
 
@@ -296,6 +307,7 @@ ze_result_t event::host_synchronize(uint64_t timeout_ns) {
   }
   switch (host_wait(wait.point, timeout_ns, *this)) {
     case host_wait_result::reached:
+      if (queries_misbehave_) note_completion_seen();
       return ZE_RESULT_SUCCESS;
     case host_wait_result::timed_out: {
       // Whether another process lives is asked of the system: not in a loop of tiny timeouts.
@@ -368,6 +380,7 @@ command_signal event::begin_signal() {
   command_signal signal;
   signal.target = ref<event>(this);
   signalled_.store(true, std::memory_order_release);
+  if (queries_misbehave_) completion_seen_.store(false, std::memory_order_release);
   if (slot_ != nullptr) {
     signal.act = command_signal::action::raise;
   } else if (shared_ != nullptr) {
@@ -380,6 +393,12 @@ command_signal event::begin_signal() {
     signal.act = command_signal::action::counter;
   }
   return signal;
+}
+
+bool event::is_unsignalled_counter() const {
+  if (!counter_based_ || desc_.where != counter_event_desc::storage::own) return false;
+  return shared_ != nullptr ? !shared_counter::is_signal(shared_number())
+                            : !signalled_.load(std::memory_order_acquire);
 }
 
 // The signal that the event stands for. An event whose producer destroyed it waits for nothing.
@@ -472,15 +491,16 @@ ze_result_t event::export_handle(ipc_handle* out) {
   }
   const auto location = sync_heap().locate(shared_);
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
-  return export_.make_handle(*location,
-                             {.kind = ipc_kind::counter_event,
-                              .flags = counter_flags_ | signal_scope_ << 8 | wait_scope_ << 12,
-                              .offset = location->offset,
-                              .bytes = sizeof(shared_counter),
-                              .detail = number,
-                              .owner = context_.get(),
-                              .lost = &shared_->lost},
-                             out);
+  return export_.make_handle(
+      *location,
+      {.kind = ipc_kind::counter_event,
+       .flags = (counter_flags_ & 0x7f) | (signal_scope_ & 0x7) << 8 | (wait_scope_ & 0x7) << 12,
+       .offset = location->offset,
+       .bytes = sizeof(shared_counter),
+       .detail = number,
+       .owner = context_.get(),
+       .lost = &shared_->lost},
+      out);
 }
 
 }  // namespace zevent::driver

@@ -81,12 +81,19 @@ class event final : public object_of<event, object_kind::event>, public abandonm
     barrier_signals_.store(ordering == command::order::barrier, std::memory_order_relaxed);
   }
 
-  // For the fault reset-keeps-counter-mode: an in-order immediate list signals a regular event.
+  // For the fault and the quirk reset-keeps-counter-mode: an in-order immediate list signals a
+  // regular event.
   void enter_counter_mode() noexcept;
   // Whether no append may wait for the event: its counter mode outlived a reset by the host.
   bool has_lost_counter() const {
     return counter_mode_.load(std::memory_order_relaxed) == counter_mode::without_counter;
   }
+
+  // Whether it is counter-based, counts in storage of its own, and no append has signalled it.
+  bool is_unsignalled_counter() const;
+  // For the quirk counter-event-stays-complete: the host has seen the last signal that an append
+  // gave the event, so that it is complete until the next such append, whatever runs again.
+  bool stays_complete() const { return completion_seen_.load(std::memory_order_acquire); }
 
   // Resets a regular event from a command.
   void reset() noexcept;
@@ -137,6 +144,8 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   // What a query looks at, null where any stream may bring it about.
   const std::atomic<uint64_t>* asked_for() const noexcept;
   ze_result_t query_counter() const noexcept;
+  // The host has seen the event complete.
+  void note_completion_seen() const noexcept;
   void suffer_query_faults() const;
   bool waits_for_host_memory() const;
   bool has_host_address() const;
@@ -161,7 +170,7 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   // What a query looks at: 0 not signalled, 1 signalled, anything else: there is more to look at.
   const std::atomic<uint64_t>* queried_ = &more_to_look_at;
   static constinit const std::atomic<uint64_t> more_to_look_at;
-  const bool queries_misbehave_;  // by a fault
+  const bool queries_misbehave_;  // by a fault or a quirk
   // When a query looks again whether the process that the event is of lives. Relaxed: it is a
   // limit.
   mutable std::atomic<uint64_t> next_look_ns_{0};
@@ -171,9 +180,11 @@ class event final : public object_of<event, object_kind::event>, public abandonm
   event_binding binding_;
   counter_event_desc desc_;
   std::atomic<bool> signalled_{false};  // an append has signalled it; external storage is left then
-  shared_counter* shared_ = nullptr;    // set where processes share the event
-  uint64_t shared_name_ = 0;            // of the event in shared_
-  uint64_t imported_number_ = 0;        // one-way import: the signal that was exported; else 0
+  // Acquire and release: what the signalling command wrote is seen by all who find it set.
+  mutable std::atomic<bool> completion_seen_{false};
+  shared_counter* shared_ = nullptr;  // set where processes share the event
+  uint64_t shared_name_ = 0;          // of the event in shared_
+  uint64_t imported_number_ = 0;      // one-way import: the signal that was exported; else 0
   ipc_export export_;
   std::unique_ptr<ipc_import> import_;
 

@@ -2,7 +2,9 @@
 
 #include "api/zex_api.h"
 #include "driver/device.hpp"
+#include "driver/driver.hpp"
 #include "driver/event.hpp"
+#include "driver/quirks.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
@@ -43,11 +45,21 @@ ze_result_t read_storage(const void* chain, counter_event_desc& desc) {
   return ZE_RESULT_SUCCESS;
 }
 
+// The flags that say which lists may signal an event, as they hold.
+ze_event_counter_based_flags_t kinds_of_lists(ze_event_counter_based_flags_t flags) {
+  constexpr auto kinds =
+      ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
+  constexpr uint32_t default_kind = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
+  return (flags & kinds) != 0 ? flags & kinds : default_kind;
+}
+
 ze_result_t check(const counter_event_desc& desc) {
   constexpr auto times =
       ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
   const uint32_t own_times = desc.flags & times;
-  if (own_times == times) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (own_times == times && !has_quirk(quirk::accepts_both_timestamp_flags)) {
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
   if (own_times != 0 && (desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC) != 0) {
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   }
@@ -64,6 +76,9 @@ ze_result_t check(const counter_event_desc& desc) {
 
 ze_result_t create_counter_event(ze_context_handle_t owner, ze_device_handle_t target,
                                  const counter_event_desc& desc, ze_event_handle_t* out) {
+  if (owner == nullptr && has_quirk(quirk::accepts_null_context)) {
+    owner = to_handle<ze_context_handle_t>(&driver::instance().default_context());
+  }
   return with<context>(owner, [&](context& parent) {
     return with<device>(target, [&](device& own) {
       if (!parent.contains(own)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -195,7 +210,8 @@ ze_result_t zeEventGetWaitScope(ze_event_handle_t hEvent, ze_event_scope_flags_t
 ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t hEvent,
                                         ze_event_counter_based_flags_t* pFlags) {
   return with<event>(hEvent, [&](event& target) {
-    *pFlags = target.counter_flags();
+    *pFlags = has_quirk(quirk::partial_counter_flags) ? kinds_of_lists(target.counter_flags())
+                                                      : target.counter_flags();
     return ZE_RESULT_SUCCESS;
   });
 }
@@ -251,6 +267,7 @@ ze_result_t zexCounterBasedEventCloseIpcHandle(ze_event_handle_t hEvent) {
 
 ze_result_t zeDeviceGetCounterBasedEventMaxValue(ze_device_handle_t hDevice, uint64_t* maxValue) {
   return with<device>(hDevice, [&](device&) {
+    if (has_quirk(quirk::no_counter_maximum)) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     *maxValue = counter_maximum;
     return ZE_RESULT_SUCCESS;
   });
@@ -276,5 +293,9 @@ ze_result_t zexDeviceGetAggregatedCopyOffloadIncrementValue(ze_device_handle_t h
 // In the place of the generated function: the question that programs ask most has no jump to spare.
 ze_result_t zeEventQueryStatus(ze_event_handle_t hEvent) {
   using namespace zevent::driver;
+  if (hEvent == nullptr) [[unlikely]] {
+    return answer_misuse(zevent::quirk::crash_on_null_handle, ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                         "zeEventQueryStatus");
+  }
   return with<event>(hEvent, [](event& target) { return target.query(); });
 }

@@ -6,6 +6,7 @@
 
 #include "driver/driver.hpp"
 #include "driver/event.hpp"
+#include "driver/quirks.hpp"
 #include "driver/shared_heap.hpp"
 #include "driver/sync_heap.hpp"
 #include "driver_entry.hpp"
@@ -16,6 +17,14 @@ namespace {
 constexpr auto timestamp_flags =
     ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
 
+constexpr auto known_flags =
+    ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC | timestamp_flags;
+
+// A pool without events has memory, too.
+size_t slots_bytes(uint32_t count) {
+  return sizeof(event_slot) * std::max(count, 1u);
+}
+
 }  // namespace
 
 event_pool::event_pool(context& owner, ze_event_pool_flags_t flags, uint32_t count)
@@ -23,7 +32,10 @@ event_pool::event_pool(context& owner, ze_event_pool_flags_t flags, uint32_t cou
 
 ze_result_t event_pool::create(context& owner, const ze_event_pool_desc_t& desc,
                                std::vector<device*> devices, event_pool** out) {
-  if ((desc.flags & timestamp_flags) == timestamp_flags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if ((desc.flags & timestamp_flags) == timestamp_flags &&
+      !has_quirk(quirk::accepts_both_timestamp_flags)) {
+    return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  }
   const auto* counter = find_in_chain<ze_event_pool_counter_based_exp_desc_t>(
       desc.pNext, ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC);
   const bool shared = (desc.flags & ZE_EVENT_POOL_FLAG_IPC) != 0;
@@ -34,18 +46,18 @@ ze_result_t event_pool::create(context& owner, const ze_event_pool_desc_t& desc,
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   }
 
-  auto pool = ref<event_pool>::adopt(new event_pool(owner, desc.flags, desc.count));
+  auto pool = ref<event_pool>::adopt(new event_pool(owner, desc.flags & known_flags, desc.count));
   pool->devices_ = std::move(devices);
   if (counter != nullptr) {
     constexpr uint32_t default_mode = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
     pool->counter_flags_ = counter->flags != 0 ? counter->flags : default_mode;
   }
-  const size_t bytes = sizeof(event_slot) * desc.count;
+  const size_t bytes = slots_bytes(desc.count);
   void* memory = shared ? sync_heap().allocate(bytes, alignof(event_slot))
                         : ::operator new (bytes, std::align_val_t{alignof(event_slot)});
   if (memory == nullptr) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
   pool->slots_ = static_cast<event_slot*>(memory);
-  std::uninitialized_default_construct_n(pool->slots_, desc.count);
+  std::uninitialized_default_construct_n(pool->slots_, std::max(desc.count, 1u));
   pool->add_reference();
   *out = pool.get();
   return ZE_RESULT_SUCCESS;
@@ -56,7 +68,7 @@ ze_result_t event_pool::open(context& owner, ipc_handle handle, event_pool** out
   const ze_result_t result = ipc_import::open(handle, ipc_kind::event_pool, &opened);
   if (result != ZE_RESULT_SUCCESS) return result;
   const auto count = static_cast<uint32_t>(handle.detail);
-  if (handle.bytes != sizeof(event_slot) * uint64_t{count}) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (handle.bytes != slots_bytes(count)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   auto* pool = new event_pool(owner, handle.kind >> ipc_flags_shift, count);
   pool->slots_ = static_cast<event_slot*>(opened->address());
   pool->import_ = std::move(opened);
@@ -68,7 +80,7 @@ event_pool::~event_pool() {
   if (slots_ == nullptr || is_imported()) return;
   if (has_flag(ZE_EVENT_POOL_FLAG_IPC)) {
     export_.withdraw();
-    sync_heap().free(slots_, sizeof(event_slot) * count_);
+    sync_heap().free(slots_, slots_bytes(count_));
   } else {
     ::operator delete (slots_, std::align_val_t{alignof(event_slot)});
   }
@@ -96,7 +108,7 @@ ze_result_t event_pool::export_handle(ipc_handle* out) {
                              {.kind = ipc_kind::event_pool,
                               .flags = flags_,
                               .offset = location->offset,
-                              .bytes = sizeof(event_slot) * count_,
+                              .bytes = slots_bytes(count_),
                               .detail = count_,
                               .owner = context_.get(),
                               .lost = &slots_->lost},
@@ -147,6 +159,7 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t hEventPool,
 
 ze_result_t zeEventPoolPutIpcHandle(ze_context_handle_t hContext, ze_ipc_event_pool_handle_t hIpc) {
   return with<context>(hContext, [&](context&) {
+    if (has_quirk(quirk::no_event_pool_put_ipc_handle)) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     return ipc_export::put(load_ipc_handle(hIpc)) ? ZE_RESULT_SUCCESS
                                                   : ZE_RESULT_ERROR_INVALID_ARGUMENT;
   });

@@ -5,6 +5,7 @@
 
 #include "driver/device_image.hpp"
 #include "driver/last_error.hpp"
+#include "driver/quirks.hpp"
 #include "driver/sampler.hpp"
 
 namespace zevent::driver {
@@ -144,7 +145,11 @@ ze_result_t kernel::set_argument(uint32_t index, size_t size_bytes, const void* 
 
 ze_result_t kernel::put_argument(argument_values& into, uint32_t index, size_t size_bytes,
                                  const void* value) const {
-  if (index >= signature_.arguments.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+  if (index >= signature_.arguments.size()) {
+    return has_quirk(quirk::kernel_argument_index_result)
+               ? ZE_RESULT_ERROR_INVALID_ARGUMENT
+               : ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+  }
   const spirv::kernel_argument& argument = signature_.arguments[index];
   switch (argument.kind) {
     case spirv::argument_kind::image:

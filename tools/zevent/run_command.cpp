@@ -5,6 +5,7 @@
 
 #include "base/environment.hpp"
 #include "base/faults.hpp"
+#include "base/quirks.hpp"
 #include "base/terminal.hpp"
 #include "command.hpp"
 #include "launch/program.hpp"
@@ -19,6 +20,8 @@ struct run_options {
   bool verbose = false;
   std::vector<std::string> faults;
   std::string list_faults;
+  std::vector<std::string> quirks;
+  std::string list_quirks;
   uint64_t chaos_seeds = 0;
   std::string sweep;
   uint64_t sweep_runs = 200;
@@ -35,12 +38,21 @@ result<std::string> joined_faults(const run_options& options) {
   return joined;
 }
 
+result<std::string> joined_quirks(const run_options& options) {
+  std::string joined;
+  for (const auto& each : options.quirks) joined += (joined.empty() ? "" : ",") + each;
+  if (const auto parsed = parse_quirks(joined); !parsed) return tl::unexpected(parsed.error());
+  return joined;
+}
+
 result<launch::environment_changes> environment_of(const run_options& options,
                                                    const std::string& program) {
   const auto files = launch::find_installation();
   if (!files) return tl::unexpected(files.error());
   const auto faults = joined_faults(options);
   if (!faults) return tl::unexpected(faults.error());
+  const auto quirks = joined_quirks(options);
+  if (!quirks) return tl::unexpected(quirks.error());
 
   const auto choice = launch::choose_way_in_as_asked(options.way, program);
   if (options.verbose)
@@ -55,6 +67,7 @@ result<launch::environment_changes> environment_of(const run_options& options,
         library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
   }
   if (!faults->empty()) changes.emplace_back("ZEVENT_FAULTS", *faults);
+  if (!quirks->empty()) changes.emplace_back("ZEVENT_QUIRKS", *quirks);
   if (!options.seed.empty()) changes.emplace_back("ZEVENT_CHAOS", options.seed);
   return changes;
 }
@@ -80,6 +93,7 @@ std::string command_for_one(const run_options& options, const std::string& own,
   std::string line = "zevent run";
   if (options.way != "auto") line += " --way " + options.way;
   for (const auto& each : options.faults) line += " --fault " + each;
+  for (const auto& each : options.quirks) line += " --quirks " + each;
   if (!options.seed.empty()) line += " --seed " + options.seed;
   line += " " + own + " --";
   for (const auto& word : command) line += " " + quoted(word);
@@ -188,6 +202,10 @@ int run(const CLI::App& line, const run_options& options) {
     fmt::print("{}", options.list_faults == "markdown" ? faults_as_markdown() : faults_as_text());
     return 0;
   }
+  if (!options.list_quirks.empty()) {
+    fmt::print("{}", options.list_quirks == "markdown" ? quirks_as_markdown() : quirks_as_text());
+    return 0;
+  }
   const auto command = program_of(line);
   if (!command) return complain("run", command.error(), exit_usage);
   const auto changes = environment_of(options, command->front());
@@ -232,6 +250,17 @@ action declare_run(CLI::App& line) {
       ->take_all();
   line.add_option("--list-faults", options->list_faults,
                   "the faults there are, as text or markdown")
+      ->expected(0, 1)
+      ->default_str("text")
+      ->check(CLI::IsMember({"text", "markdown"}));
+  line.add_option("--quirks", options->quirks,
+                  "make the driver behave as Intel's of a release, or as one quirk says; may be "
+                  "repeated")
+      ->option_text("intel-YY.WW|NAME")
+      ->expected(1)
+      ->take_all();
+  line.add_option("--list-quirks", options->list_quirks,
+                  "the quirks there are, as text or markdown")
       ->expected(0, 1)
       ->default_str("text")
       ->check(CLI::IsMember({"text", "markdown"}));

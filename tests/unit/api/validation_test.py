@@ -9,7 +9,7 @@ GENERATOR, ZEX, NEW = sys.argv[1:4]
 sys.path.insert(0, GENERATOR)
 
 from headers import read_headers  # noqa: E402
-from validation import checks_of, documented_conditions  # noqa: E402
+from validation import QUIRKS, checks_of, documented_conditions  # noqa: E402
 
 HEADERS = read_headers(NEW, ZEX)
 
@@ -61,6 +61,20 @@ class Validation(unittest.TestCase):
         self.assertIn(("ZE_RESULT_ERROR_INVALID_SIZE",
                        "(( nullptr == phWaitEvents ) && ( 0 < numWaitEvents ))"),
                       checks("zeCommandListAppendBarrier"))
+
+    def test_quirks_change_the_checks_that_they_are_about(self):
+        def quirks(function):
+            return {c.condition: c.quirk for c in checks_of(HEADERS.functions[function], HEADERS)}
+        self.assertEqual({"hEvent == nullptr": "crash_on_null_handle"}, quirks("zeEventQueryStatus"))
+        self.assertEqual({"hContext == nullptr": "", "ptr == nullptr": "free_of_null_result"},
+                         quirks("zeMemFree"))
+        pool = quirks("zeEventPoolCreate")
+        self.assertEqual("accepts_pool_without_events", pool["(0 == desc->count)"])
+        self.assertEqual("", pool["desc == nullptr"])
+
+    def test_every_quirk_of_a_check_changes_one(self):
+        changed = {c.quirk for f in HEADERS.functions.values() for c in checks_of(f, HEADERS)}
+        self.assertEqual({quirk for quirk, *_ in QUIRKS}, changed - {""})
 
     def test_module_inputs_may_come_with_a_module_program(self):
         self.assertFalse([c for _, c in checks("zeModuleCreate") if "input" in c.lower()])
