@@ -4,6 +4,8 @@
 
 #include <level_zero/ze_api.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "zevent/error.hpp"
@@ -56,6 +58,34 @@ inline device_and_context first_device() {
   CHECK(zeContextCreate(driver, &desc, found.context.out()));
   return found;
 }
+
+// Bytes of host memory that any command may use. A device need not let commands fill memory of
+// malloc or of the stack (sharedSystemAllocCapabilities), and Intel's do not.
+class host_memory {
+ public:
+  host_memory(const device_and_context& at, size_t size, char value)
+      : context_(at.context), size_(size) {
+    ze_host_mem_alloc_desc_t desc{};
+    desc.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+    void* memory = nullptr;
+    CHECK(zeMemAllocHost(context_, &desc, size, 0, &memory));
+    first_ = static_cast<char*>(memory);
+    std::fill(begin(), end(), value);
+  }
+  host_memory(const host_memory&) = delete;
+  host_memory& operator=(const host_memory&) = delete;
+  ~host_memory() { zeMemFree(context_, first_); }
+
+  char* data() const { return first_; }
+  size_t size() const { return size_; }
+  char* begin() const { return first_; }
+  char* end() const { return first_ + size_; }
+
+ private:
+  ze_context_handle_t context_;
+  char* first_ = nullptr;
+  size_t size_;
+};
 
 enum class order { in_order, unordered };
 

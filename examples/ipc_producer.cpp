@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <vector>
 
 #include "example_device.hpp"
 
@@ -47,7 +46,7 @@ int main(int argc, char** argv) try {
   // Work that signals the event when it is done. Only in-order lists can.
   const auto list = example::immediate_list(at, example::order::in_order);
   const zevent::ipc_event done = zevent::ipc_event::create(at.context, at.device);
-  std::vector<char> memory(64 << 20);
+  const example::host_memory memory(at, 64 << 20, 0);
   const char pattern = 42;
   CHECK(zeCommandListAppendMemoryFill(list, memory.data(), &pattern, 1, memory.size(),
                                       done.handle(), 0, nullptr));

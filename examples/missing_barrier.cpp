@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
-#include <vector>
 
 #include "example_device.hpp"
 
@@ -19,7 +18,7 @@ int main(int argc, char** argv) try {
   const auto at = example::first_device();
   const auto list = example::immediate_list(at, example::order::unordered);
   constexpr size_t bytes = 64 << 10;
-  std::vector<char> middle(bytes, 'o'), result(bytes, 'o');
+  const example::host_memory middle(at, bytes, 'o'), result(at, bytes, 'o');
 
   const char pattern = 'x';
   CHECK(

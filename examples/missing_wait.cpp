@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
-#include <vector>
 
 #include "example_device.hpp"
 
@@ -29,7 +28,7 @@ int main(int argc, char** argv) try {
   CHECK(zeEventCounterBasedCreate(at.context, at.device, &desc, copied.out()));
 
   constexpr size_t bytes = 64 << 10;
-  std::vector<char> middle(bytes, 'o'), result(bytes, 'o');
+  const example::host_memory middle(at, bytes, 'o'), result(at, bytes, 'o');
   const char pattern = 'x';
   CHECK(zeCommandListAppendMemoryFill(filling, middle.data(), &pattern, 1, bytes, filled, 0,
                                       nullptr));
