@@ -172,7 +172,12 @@ result<quirk_set> parse_quirks(std::string_view text) {
   return set;
 }
 
-std::optional<intel_release> release_of_build(uint32_t build) {
+std::optional<intel_release> release_of_library(std::string_view path) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  const auto digits = name.substr(name.rfind('.') + 1);
+  uint32_t build = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), build);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   const auto* after = std::upper_bound(
       std::begin(builds), std::end(builds), build,
       [](uint32_t wanted, const build_of_release& each) { return wanted < each.build; });

@@ -81,9 +81,10 @@ class quirk_set {
 // whatever device), several separated by commas. The error lists the names that there are.
 result<quirk_set> parse_quirks(std::string_view text);
 
-// The release that a build of the driver belongs to, by the build number in the name of its library
-// (libze_intel_gpu.so.1.16.39122); nothing for builds older than the releases that are known.
-std::optional<intel_release> release_of_build(uint32_t build);
+// The release that a driver library is of, by the build number at the end of its file name
+// (libze_intel_gpu.so.1.16.39122). Nothing where the name has none, and for builds older than the
+// releases that are known.
+std::optional<intel_release> release_of_library(std::string_view path);
 
 std::string to_string(intel_release release);
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/environment.hpp"
+#include "base/quirks.hpp"
 #include "launch/elf_symbols.hpp"
 #include "launch/installation.hpp"
 #include "launch/way_in.hpp"
@@ -98,6 +99,24 @@ examined examine_gpu_driver() {
   return {health::note, what, "none installed; everything runs on the software driver", ""};
 }
 
+// What programs meet on the GPU driver that is installed, and not on the software driver.
+void examine_quirks(std::vector<examined>& all) {
+  const std::string what = "driver quirks";
+  const std::string path = find_library("libze_intel_gpu.so.1");
+  if (path.empty()) return;
+  const auto release = release_of_library(path);
+  if (!release) {
+    all.push_back({health::note, what, "its release is not known; docs/quirks.md has all", ""});
+    return;
+  }
+  std::string names;
+  for (const auto& each : quirk_descriptions())
+    if (each.concerns(*release)) names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
+  all.push_back({health::note, what, fmt::format("release {}: {}", to_string(*release), names),
+                 fmt::format("to try a program with them: zevent run --quirks intel-{} -- PROGRAM",
+                             to_string(*release))});
+}
+
 examined examine_kernels() {
   const std::string what = "kernels";
   const std::string pocl = find_library("libpocl.so.2");
@@ -131,7 +150,9 @@ void examine_environment(std::vector<examined>& all) {
 std::vector<examined> examine_machine() {
   const auto files = find_installation();
   std::vector<examined> all{examine_zevent(), examine_driver(files), examine_direct_way(files),
-                            examine_loader(), examine_gpu_driver(),  examine_kernels()};
+                            examine_loader(), examine_gpu_driver()};
+  examine_quirks(all);
+  all.push_back(examine_kernels());
   examine_environment(all);
   return all;
 }

@@ -81,12 +81,15 @@ TEST(quirks, what_is_no_release_is_an_error) {
     EXPECT_FALSE(parse_quirks(bad)) << bad;
 }
 
-TEST(quirks, a_build_is_of_the_last_release_that_is_not_newer) {
-  EXPECT_EQ(release_of_build(39122), (intel_release{26, 27}));
-  EXPECT_EQ(release_of_build(39394), (intel_release{26, 27}));
-  EXPECT_EQ(release_of_build(33578), (intel_release{25, 18}));
-  EXPECT_EQ(release_of_build(60000), (intel_release{26, 31}));
-  EXPECT_EQ(release_of_build(28453), std::nullopt);
+TEST(quirks, the_build_number_of_a_library_tells_its_release) {
+  const auto release = [](const char* path) { return release_of_library(path); };
+  EXPECT_EQ(release("/usr/lib/libze_intel_gpu.so.1.16.39122"), (intel_release{26, 27}));
+  EXPECT_EQ(release("libze_intel_gpu.so.1.16.39394"), (intel_release{26, 27})) << "not yet 26.31";
+  EXPECT_EQ(release("libze_intel_gpu.so.1.6.33578"), (intel_release{25, 18}));
+  EXPECT_EQ(release("libze_intel_gpu.so.1.18.60000"), (intel_release{26, 31})) << "or newer";
+  for (const char* unknown : {"libze_intel_gpu.so.1.3.28453", "libze_intel_gpu.so.1",
+                              "/opt/1.16.39122/libze_intel_gpu.so", "39122x", ""})
+    EXPECT_EQ(release(unknown), std::nullopt) << unknown;
   EXPECT_EQ(to_string(intel_release{25, 5}), "25.05");
 }
 
