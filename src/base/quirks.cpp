@@ -60,7 +60,8 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
     {quirk::kernel_argument_index_result, "kernel-argument-index-result", any, any, "",
      "setting a kernel argument that the kernel does not have is INVALID_KERNEL_ARGUMENT_INDEX",
      "says INVALID_ARGUMENT"},
-    {quirk::no_concurrent_shared_memory, "no-concurrent-shared-memory", any, any, "",
+    {quirk::no_concurrent_shared_memory, "no-concurrent-shared-memory", any, any,
+     "those whose kernel driver does not migrate memory",
      "a device says whether host and device may access shared memory at the same time "
      "(ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT)",
      "says that they may not"},
@@ -70,7 +71,8 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
     {quirk::no_event_pool_put_ipc_handle, "no-event-pool-put-ipc-handle", any,
      intel_release{26, 27}, "", "zeEventPoolPutIpcHandle releases an IPC handle of an event pool",
      "says UNSUPPORTED_FEATURE, always"},
-    {quirk::no_shared_system_memory, "no-shared-system-memory", any, any, "",
+    {quirk::no_shared_system_memory, "no-shared-system-memory", any, any,
+     "DG2, MTL, ARL and older; others where the kernel driver does not handle their page faults",
      "a device says whether its commands may access memory of malloc, of the stack and so on "
      "(sharedSystemAllocCapabilities)",
      "says that they may not: a fill of such memory is INVALID_ARGUMENT, while copies to and from "
