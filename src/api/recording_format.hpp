@@ -206,6 +206,7 @@ enum class record_kind : uint8_t {
   counter = 8,
   device_time = 9,
   device_clock = 10,
+  usage = 11,
 };
 
 // What every record starts with. A kind that a reader does not know is skipped.
@@ -345,6 +346,36 @@ struct device_clock_record {
   uint32_t kernel_valid_bits;
 };
 static_assert(sizeof(device_clock_record) == 48);
+
+enum usage_flag : uint8_t {
+  usage_has_run_delay = 1,  // the kernel tells it
+  usage_has_others = 2,     // the other threads were looked at
+};
+
+// What the thread of a slow call did meanwhile, as the kernel counts it: after the call's record
+// and before its completion, in the same thread. The thread was looked at twice, before the call
+// and after it; the numbers are differences. Not every slow call has one: looking takes time too.
+struct usage_record {
+  record_header header;
+  uint64_t call;          // the position of the call_record
+  uint64_t from;          // ticks: when the thread was first looked at, not after the call's start
+  uint64_t until;         // ticks: when it was looked at again, not before the call's end
+  uint64_t processor_ns;  // it ran
+  uint64_t run_delay_ns;  // it was ready to run and had no processor
+  uint32_t minor_faults;
+  uint32_t major_faults;
+  uint32_t voluntary_switches;    // it slept
+  uint32_t involuntary_switches;  // its processor was taken
+  // Of that other thread of the process which had no processor for longest since `others_from`.
+  uint64_t others_from;  // ticks
+  uint64_t other_run_delay_ns;
+  uint64_t other_processor_ns;
+  uint32_t other_threads;   // that were looked at
+  uint32_t runnable_tasks;  // of the machine, after a call of a millisecond or more; 0: not known
+  uint32_t processors;      // that the thread may run on; 0: not known
+  uint32_t reserved;        // 0
+};
+static_assert(sizeof(usage_record) == 104);
 
 constexpr uint64_t align_record(uint64_t offset) {
   return (offset + 7) & ~uint64_t{7};

@@ -55,8 +55,10 @@ class open_call : public call_writer {
     const uint32_t size = finish();
     if (size == 0) [[unlikely]]
       return count_lost_call();
-    if (took_a_while) [[unlikely]]
+    if (took_a_while) [[unlikely]] {
+      log_.refresh_usage();
       start_ = ticks();
+    }
     auto* call = reinterpret_cast<recording::call_record*>(record());
     call->header.detail = function;
     call->header.kind = recording::record_kind::call;
@@ -76,6 +78,7 @@ class open_call : public call_writer {
   void restart() {
     if (call_ == nullptr) [[unlikely]]
       return;
+    log_.refresh_usage();
     start_ = ticks();
     // relaxed: the record is published; a reader finds the one time or the other.
     std::atomic_ref(call_->start).store(start_, std::memory_order_relaxed);
@@ -87,6 +90,8 @@ class open_call : public call_writer {
     result_ = result;
     if (call_ == nullptr) [[unlikely]]
       return false;
+    if (duration_ >= log_.slow_ticks()) [[unlikely]]
+      note_usage();
     return has_outputs && api::has_outputs(result) && begin_outputs();
   }
 
@@ -142,6 +147,9 @@ class open_call : public call_writer {
       return true;
     outputs_are_lost_ = true;
     return false;
+  }
+  [[gnu::noinline, gnu::cold]] void note_usage() {
+    log_.note_usage(*call_, position_, start_, duration_);
   }
   void write_end() {
     if (begin_outputs()) publish_outputs();

@@ -129,7 +129,10 @@ process_recording* process_recording::start() {
 }
 
 process_recording::process_recording(part_file& part)
-    : part_(&part), next_calibration_(0), ticks_per_second_(part.header().ticks_per_second) {
+    : part_(&part),
+      next_calibration_(0),
+      ticks_per_second_(part.header().ticks_per_second),
+      others_(ticks_per_second_) {
   own_thread_.recording = this;
   own_thread_.owner.header.kind = record_kind::thread;
   if (!own_log_.attach(own_thread_, nullptr, 0)) return;

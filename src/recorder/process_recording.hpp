@@ -11,6 +11,7 @@
 #include "api/recording_format.hpp"
 #include "recorder/part_file.hpp"
 #include "recorder/thread_log.hpp"
+#include "recorder/thread_usage.hpp"
 
 namespace zevent::recorder {
 
@@ -32,6 +33,8 @@ class process_recording {
   // True for one thread each time that the clock should be calibrated. `next` is then, and also
   // otherwise, the time at which to ask again.
   bool take_calibration_turn(uint64_t now, uint64_t& next);
+  uint64_t ticks_per_second() const { return ticks_per_second_; }
+  other_threads& others() { return others_; }
 
   // Whether the content is in this part already. A blob is noted only after it is written: two
   // threads may write the same one, but none refers to a blob that is not there.
@@ -70,6 +73,7 @@ class process_recording {
   part_file* part_;
   std::atomic<uint64_t> next_calibration_;  // ticks; relaxed, a turn may come early or late
   uint64_t ticks_per_second_;
+  other_threads others_;
 
   // Guards what follows; taken when a thread comes or goes, never for a call.
   std::mutex mutex_;

@@ -2,11 +2,14 @@
 
 #include <limits.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
+#include "api/model.hpp"
 #include "base/checked_cast.hpp"
 #include "recorder/process_recording.hpp"
 #include "recorder/segment_packer.hpp"
@@ -42,6 +45,31 @@ constexpr uint64_t least_left_bytes = 4096;
 // Larger blobs go into segments of their own.
 constexpr uint64_t largest_blob_in_segment = segment_unit_bytes / 4;  // four fit, and some calls
 
+// Before a call the thread is looked at where that was not done for this long.
+constexpr uint64_t usage_readings_per_second = 1000;
+// Calls that take this long are slow, 50 us; waits that the program asked for, 1 ms.
+constexpr uint64_t slow_calls_per_second = 20'000;
+constexpr uint64_t slow_waits_per_slow_call = 20;
+// Looking after slow calls may take one part in so many of the time, and 2 ms in a row. One look
+// counts for 20 us at most: it may have been interrupted itself.
+constexpr uint64_t share_of_usage_readings = 32;
+constexpr uint64_t max_usage_credits_a_second = 500;
+constexpr uint64_t max_usage_costs_a_second = 50'000;
+
+// A wait that may block, by its timeout: the last of its inputs.
+bool is_wait(const recording::call_record& call) {
+  const auto functions = api::builtin_model().functions;
+  if (call.header.detail >= functions.size()) return false;
+  const std::string_view name = functions[call.header.detail].name;
+  if (name.find("Synchronize") == name.npos) return false;
+  uint64_t timeout = 0;
+  if (call.header.size < sizeof(call) + sizeof(timeout)) return true;
+  std::memcpy(&timeout,
+              reinterpret_cast<const std::byte*>(&call) + call.header.size - sizeof(timeout),
+              sizeof(timeout));
+  return timeout != 0;
+}
+
 }  // namespace
 
 std::byte* thread_log::reserve_slowly(uint64_t bytes, uint64_t now) {
@@ -72,15 +100,106 @@ bool thread_log::make_room(uint64_t bytes, uint64_t now) {
   const undisturbed all_the_while;
   try {
     if (!begin()) return false;
-    if (now >= calibrate_at_ && this == &this_thread_log &&
+    const bool is_this_threads = this == &this_thread_log;
+    const bool has_turn = is_this_threads && now >= next_turn_;
+    if (has_turn && now >= calibrate_at_ &&
         thread_->recording->take_calibration_turn(now, calibrate_at_))
       write_calibration();
-    return fits(bytes, segment_end_) || next_segment(bytes);
+    const bool is_full = !fits(bytes, segment_end_);
+    if (is_full && !next_segment(bytes)) return false;
+    // Packing a segment may take long: that is not the call's.
+    if (has_turn || (is_full && is_this_threads)) refresh_usage();
+    return true;
   } catch (const std::bad_alloc&) {
     // Memory is the program's to run out of: it goes on without a recording.
     if (thread_ != nullptr) thread_->recording->part().stop("there is no memory left", ENOMEM);
     return false;
   }
+}
+
+void thread_log::set_next_turn() {
+  next_turn_ =
+      std::min(calibrate_at_, thread_->usage.ticks + thread_->recording->ticks_per_second() /
+                                                         usage_readings_per_second);
+}
+
+// Earns the time that looking after slow calls may take.
+void thread_log::look_at_thread() {
+  const uint64_t before = std::exchange(thread_->usage, read_thread_usage()).ticks;
+  const uint64_t max_credit = thread_->recording->ticks_per_second() / max_usage_credits_a_second;
+  const uint64_t earned =
+      before == 0 ? max_credit : (thread_->usage.ticks - before) / share_of_usage_readings;
+  thread_->usage_credit = std::min(thread_->usage_credit + earned, max_credit);
+}
+
+void thread_log::refresh_usage() {
+  if (thread_ == nullptr || ticks() < next_turn_) return;
+  const undisturbed all_the_while;
+  thread_->recording->others().refresh(ticks());
+  look_at_thread();
+  set_next_turn();
+}
+
+// A wait that the program asked for sleeps as a rule: only one that takes long is looked after.
+bool thread_log::may_look_after(const recording::call_record& call, uint64_t duration) const {
+  if (thread_ == nullptr || limit_ != segment_end_ || is_paused_ || this != &this_thread_log)
+    return false;
+  if (thread_->usage.ticks == 0 || thread_->usage_credit == 0) return false;
+  return !is_wait(call) || duration >= slow_ticks_ * slow_waits_per_slow_call;
+}
+
+void thread_log::note_usage(const recording::call_record& call, uint64_t call_position,
+                            uint64_t start, uint64_t duration) {
+  if (!may_look_after(call, duration)) return;
+  const undisturbed all_the_while;
+  const thread_usage before = thread_->usage;
+  const uint64_t returned = ticks();
+  look_at_thread();
+  const thread_usage& now = thread_->usage;
+  // A call inside of this one, by a signal handler, was looked after: what was before it is lost.
+  if (before.ticks <= start) {
+    recording::usage_record usage{};
+    usage.header.kind = record_kind::usage;
+    usage.call = call_position;
+    usage.from = before.ticks;
+    usage.until = now.ticks;
+    usage.processor_ns = now.processor_ns - before.processor_ns;
+    if (before.has_run_delay && now.has_run_delay) {
+      usage.header.flags |= recording::usage_has_run_delay;
+      usage.run_delay_ns = now.run_delay_ns - before.run_delay_ns;
+    }
+    usage.minor_faults = now.minor_faults - before.minor_faults;
+    usage.major_faults = now.major_faults - before.major_faults;
+    usage.voluntary_switches = now.voluntary_switches - before.voluntary_switches;
+    usage.involuntary_switches = now.involuntary_switches - before.involuntary_switches;
+    if (duration >= slow_ticks_ * slow_waits_per_slow_call) {
+      const auto load = read_machine_load();
+      usage.runnable_tasks = load.runnable_tasks;
+      usage.processors = load.processors;
+    }
+    // A thread that did not sleep did not wait for another.
+    if (usage.voluntary_switches != 0 && !is_wait(call)) {
+      if (const auto others = thread_->recording->others().read(now.ticks)) {
+        usage.header.flags |= recording::usage_has_others;
+        usage.others_from = others->since;
+        usage.other_run_delay_ns = others->run_delay_ns;
+        usage.other_processor_ns = others->processor_ns;
+        usage.other_threads = others->threads;
+      }
+    }
+    write_usage(usage);
+  }
+  const uint64_t max_cost = thread_->recording->ticks_per_second() / max_usage_costs_a_second;
+  const uint64_t cost = std::min(ticks() - returned, max_cost);
+  thread_->usage_credit -= std::min(thread_->usage_credit, cost);
+  set_next_turn();
+}
+
+void thread_log::write_usage(const recording::usage_record& usage) {
+  std::byte* record = reserve(sizeof(usage), 0);
+  if (record == nullptr) return;
+  std::memcpy(record, &usage, sizeof(usage));
+  publish(record, sizeof(usage));
 }
 
 bool thread_log::next_segment(uint64_t record_bytes) {
@@ -138,6 +257,7 @@ void thread_log::enter_segment(const mapped_segment& segment, uint64_t used_byte
   std::memcpy(cursor_, &owner, sizeof(owner));
   publish(cursor_, sizeof(owner));
   ++thread_->owner.stretch;
+  slow_ticks_ = thread_->recording->ticks_per_second() / slow_calls_per_second;
 }
 
 bool thread_log::attach(recorded_thread& thread, const mapped_segment* left, uint64_t used_bytes) {
@@ -183,7 +303,7 @@ void thread_log::forget() {
   // published: nowhere, since there is no segment.
   if (!(is_paused_ && fills_record_)) cursor_ = limit_ = nullptr;
   is_paused_ = false;
-  calibrate_at_ = 0;
+  next_turn_ = calibrate_at_ = 0;
   position_minus_address_ = 0;
   thread_ = nullptr;
 }

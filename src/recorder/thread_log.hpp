@@ -12,6 +12,7 @@
 #include "recorder/mapped_allocator.hpp"
 #include "recorder/part_file.hpp"
 #include "recorder/scratch_memory.hpp"
+#include "recorder/thread_usage.hpp"
 #include "recorder/tick_clock.hpp"
 
 namespace zevent::recorder {
@@ -35,6 +36,8 @@ struct recorded_thread : in_mapped_memory<recorded_thread> {
   mapped_vector<mapped_segment> full_segments;
   std::unique_ptr<segment_packer> packer;  // made when the first segment is full
   packed_area area;
+  thread_usage usage;         // as it was when the thread was last looked at
+  uint64_t usage_credit = 0;  // ticks that looking after slow calls may take
 };
 
 // A segment that a thread left, for another to go on with.
@@ -59,7 +62,7 @@ class thread_log {
   thread_log& operator=(const thread_log&) = delete;
 
   // Room for a record of `bytes`, or null where nothing can be recorded. `now` is the present time:
-  // from time to time the clock is calibrated here.
+  // from time to time the clock is calibrated and the thread is looked at here.
   std::byte* reserve(uint64_t bytes, uint64_t now) {
     if (!is_quick(bytes, now)) [[unlikely]]
       return reserve_slowly(bytes, now);
@@ -74,7 +77,7 @@ class thread_log {
 
   // Whether reserve() takes no longer than to compare two numbers.
   bool is_quick(uint64_t bytes, uint64_t now) const {
-    return fits(bytes, limit_) && now < calibrate_at_;
+    return fits(bytes, limit_) && now < next_turn_;
   }
 
   // All the room behind a record that was reserved; at least what was asked for.
@@ -107,6 +110,14 @@ class thread_log {
   bool write_blob(const recording::blob_hash& hash, std::span<const std::byte> content);
 
   void write_calibration();
+
+  // A call that takes as long as this is followed by note_usage().
+  uint64_t slow_ticks() const { return slow_ticks_; }
+  // Notes what the thread did during a slow call that has just returned.
+  void note_usage(const recording::call_record& call, uint64_t call_position, uint64_t start,
+                  uint64_t duration);
+  // What the thread did until now is not the next call's, to a millisecond.
+  void refresh_usage();
 
   // Begins a stretch: in the segment that another thread left, or in a new one. False when there is
   // no room for it.
@@ -142,6 +153,10 @@ class thread_log {
   std::byte* reserve_slowly(uint64_t bytes, uint64_t now);
   bool can_have_room() const;
   bool begin();
+  void set_next_turn();
+  void look_at_thread();
+  bool may_look_after(const recording::call_record& call, uint64_t duration) const;
+  void write_usage(const recording::usage_record& usage);
   bool make_room(uint64_t bytes, uint64_t now);
   bool next_segment(uint64_t record_bytes);
   bool write_packed(const mapped_segment& segment);
@@ -151,13 +166,15 @@ class thread_log {
   std::byte* cursor_ = nullptr;  // where the next record goes
   std::byte* limit_ = nullptr;   // segment_end_, or cursor_ while a record is filled in
   std::byte* segment_end_ = nullptr;
-  uint64_t calibrate_at_ = 0;  // ticks
+  uint64_t next_turn_ = 0;  // ticks: calibrate the clock or look at the thread then
+  uint64_t slow_ticks_ = UINT64_MAX;
   uint64_t position_minus_address_ = 0;
   uint32_t open_calls_ = 0;
   uint8_t ends_ = 0;  // how often the thread has ended: see thread_log.cpp
   bool is_paused_ = false;
   bool fills_record_ = false;  // while it is paused: whether it was in the middle of one
   recorded_thread* thread_ = nullptr;
+  uint64_t calibrate_at_ = 0;  // ticks
 };
 
 extern thread_local constinit thread_log this_thread_log [[gnu::tls_model("initial-exec")]];

@@ -56,6 +56,7 @@ enum class chunk_kind : uint16_t {
   index = 6,         // items are the chunks before it
   memory = 7,        // items are notes of what memory held; `first item` is the call of the first
   device_times = 8,  // items are executions of commands; `first item` is the call of the first
+  call_usage = 9,    // items are notes of what threads did during calls; likewise
 };
 
 enum class stream_coding : uint8_t {

@@ -17,6 +17,7 @@
 
 #include "api/model_file.hpp"
 #include "base/checked_cast.hpp"
+#include "trace/call_usage.hpp"
 #include "trace/device_line.hpp"
 #include "trace/device_times.hpp"
 #include "trace/object_tracker.hpp"
@@ -162,6 +163,10 @@ class timed_calls {
   uint32_t process() const { return process_; }
   const recorded_thread& thread() const { return *thread_; }
 
+  // What its thread did meanwhile. Nothing where that was not looked at, or where the times are not
+  // those of a recorder: from before the call until after it.
+  std::optional<call_usage> usage() const;
+
   void advance() {
     current_ = calls_.next();
     if (current_) start_ns_ = std::max(start_ns_, line_->to_ns(current_->start_ticks));
@@ -175,6 +180,40 @@ class timed_calls {
   std::optional<recorded_call> current_;
   uint64_t start_ns_ = 0;
 };
+
+std::optional<call_usage> timed_calls::usage() const {
+  if (current_->usage.empty()) return std::nullopt;
+  recording::usage_record raw;
+  std::memcpy(&raw, current_->usage.data(), sizeof raw);
+  if (raw.from > current_->start_ticks || raw.until < current_->end_ticks) return std::nullopt;
+  const auto ns_between = [&](uint64_t from, uint64_t until) {
+    const uint64_t from_ns = line_->to_ns(from), until_ns = line_->to_ns(until);
+    return std::min(latest_time_ns, until_ns - std::min(from_ns, until_ns));
+  };
+  const auto bounded = [](uint64_t ns) { return std::min(latest_time_ns, ns); };
+  call_usage note;
+  note.before_ns = ns_between(raw.from, current_->start_ticks);
+  note.after_ns = ns_between(current_->end_ticks, raw.until);
+  note.processor_ns = bounded(raw.processor_ns);
+  note.minor_faults = raw.minor_faults;
+  note.major_faults = raw.major_faults;
+  note.voluntary_switches = raw.voluntary_switches;
+  note.involuntary_switches = raw.involuntary_switches;
+  note.runnable_tasks = raw.runnable_tasks;
+  note.processors = raw.processors;
+  if ((raw.header.flags & recording::usage_has_run_delay) != 0) {
+    note.flags |= usage_has_run_delay;
+    note.run_delay_ns = bounded(raw.run_delay_ns);
+  }
+  if ((raw.header.flags & recording::usage_has_others) != 0) {
+    note.flags |= usage_has_others;
+    note.others_before_ns = ns_between(raw.others_from, current_->start_ticks);
+    note.other_run_delay_ns = bounded(raw.other_run_delay_ns);
+    note.other_processor_ns = bounded(raw.other_processor_ns);
+    note.other_threads = raw.other_threads;
+  }
+  return note;
+}
 
 class packer {
  public:
@@ -367,6 +406,11 @@ result<void> packer::write_call(trace_writer& out, const timed_calls& from, uint
   }
   if (objects.concerns(each.function)) objects.add(each, from.process(), arguments);
   if (auto added = out.add_call(each, arguments); !added) return added;
+  if (recorded.returned && !recorded.usage.empty())
+    if (auto note = from.usage()) {
+      note->call = each.number;
+      if (auto added = out.add_usage(*note); !added) return added;
+    }
   for (const auto& memory : recorded.memory)
     if (auto added = out.add_memory(
             {each.number, memory.address, memory.bytes, memory.header.flags, memory.content});

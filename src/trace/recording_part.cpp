@@ -58,6 +58,8 @@ uint64_t least_bytes(record_kind kind) {
       return sizeof(recording::device_time_record);
     case record_kind::device_clock:
       return sizeof(recording::device_clock_record);
+    case record_kind::usage:
+      return sizeof(recording::usage_record);
   }
   return sizeof(recording::record_header);
 }
@@ -416,6 +418,7 @@ void recording_part::add_record(const recorded_entry& each) {
     case record_kind::completion:
     case record_kind::thread:
     case record_kind::memory:
+    case record_kind::usage:
       break;
   }
 }
@@ -456,6 +459,7 @@ bool recorded_calls::read_record() {
     if (record->header.kind == record_kind::call) begin_call(*record);
     if (record->header.kind == record_kind::completion) complete_call(*record);
     if (record->header.kind == record_kind::memory) add_memory(*record);
+    if (record->header.kind == record_kind::usage) add_usage(*record);
     return true;
   }
   return false;
@@ -496,6 +500,11 @@ void recorded_calls::complete_call(const recorded_entry& record) {
 void recorded_calls::add_memory(const recorded_entry& record) {
   const auto raw = copy_of<recording::memory_record>(record.bytes);
   if (auto* of = find(raw.call)) of->call.memory.push_back(raw);
+}
+
+void recorded_calls::add_usage(const recorded_entry& record) {
+  const auto raw = copy_of<recording::usage_record>(record.bytes);
+  if (auto* of = find(raw.call)) of->call.usage = record.bytes;
 }
 
 recorded_calls::pending* recorded_calls::find(uint64_t call_position) {

@@ -145,6 +145,7 @@ struct recorded_call {
   std::span<const std::byte> inputs;
   std::span<const std::byte> outputs;
   std::vector<recording::memory_record> memory;
+  std::span<const std::byte> usage;  // a usage_record; empty where there is none
 };
 
 // The calls of one thread in the order in which they began.
@@ -171,6 +172,7 @@ class recorded_calls {
   void begin_call(const recorded_entry& record);
   void complete_call(const recorded_entry& record);
   void add_memory(const recorded_entry& record);
+  void add_usage(const recorded_entry& record);
   pending* find(uint64_t call_position);
 
   const recorded_thread* thread_;

@@ -69,6 +69,10 @@ result<void> trace_writer::add_memory(const memory_note& note) {
   return memory_.add(note, file_);
 }
 
+result<void> trace_writer::add_usage(const call_usage& note) {
+  return usage_.add(note, file_);
+}
+
 result<void> trace_writer::add_device_times(std::vector<device_time> times) {
   return write_device_times(std::move(times), file_);
 }
@@ -76,7 +80,8 @@ result<void> trace_writer::add_device_times(std::vector<device_time> times) {
 result<uint64_t> trace_writer::finish(std::span<const object> objects) {
   if (!calls_.empty())
     if (auto written = calls_.write(file_); !written) return tl::unexpected(written.error());
-  for (auto written : {blobs_.flush(file_), memory_.flush(file_), write_objects(objects, file_)})
+  for (auto written : {blobs_.flush(file_), memory_.flush(file_), usage_.flush(file_),
+                       write_objects(objects, file_)})
     if (!written) return tl::unexpected(written.error());
   return file_.finish();
 }
@@ -130,6 +135,10 @@ void trace_file::find_blocks() {
   for (const auto& entry : file_.chunks()) {
     if (entry.kind == chunk_kind::memory) memory_chunks_.push_back(entry);
     if (entry.kind == chunk_kind::device_times) device_chunks_.push_back(entry);
+    // One that is out of order is of no file that was written as a whole.
+    if (entry.kind == chunk_kind::call_usage &&
+        (usage_chunks_.empty() || usage_chunks_.back().first_item < entry.first_item))
+      usage_chunks_.push_back(entry);
     if (entry.kind != chunk_kind::calls || entry.items == 0) continue;
     if (entry.items > max_calls_per_chunk || entry.first_item < calls() ||
         entry.first_item > UINT64_MAX - entry.items)
@@ -212,6 +221,21 @@ result<std::vector<device_time>> trace_file::device_times() const {
     all.insert(all.end(), times->begin(), times->end());
   }
   return all;
+}
+
+std::optional<size_t> trace_file::usage_chunk_of(call_number call) const {
+  const auto behind =
+      std::partition_point(usage_chunks_.begin(), usage_chunks_.end(),
+                           [&](const auto& entry) { return entry.first_item <= number_of(call); });
+  if (behind == usage_chunks_.begin()) return std::nullopt;
+  return static_cast<size_t>(behind - usage_chunks_.begin()) - 1;
+}
+
+result<std::vector<call_usage>> trace_file::read_usage_chunk(size_t index) const {
+  const auto& entry = usage_chunks_[index];
+  const auto loaded = file_.load(entry);
+  if (!loaded) return tl::unexpected(loaded.error());
+  return read_call_usage(*loaded, entry, calls());
 }
 
 call_reader::call_reader(const trace_file& trace, call_number first)

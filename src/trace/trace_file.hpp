@@ -15,6 +15,7 @@
 #include "trace/call.hpp"
 #include "trace/call_block.hpp"
 #include "trace/call_filter.hpp"
+#include "trace/call_usage.hpp"
 #include "trace/chunk_file.hpp"
 #include "trace/memory_notes.hpp"
 #include "trace/object_table.hpp"
@@ -39,6 +40,8 @@ class trace_writer {
   result<void> add_call(const call& each, call_arguments arguments);
   // What memory held at the last call that was added.
   result<void> add_memory(const memory_note& note);
+  // What the thread of the last call that was added did meanwhile.
+  result<void> add_usage(const call_usage& note);
   // Once, when all calls were added.
   result<void> add_device_times(std::vector<device_time> times);
   // Writes the objects and what is held back; gives the size of the file.
@@ -51,6 +54,7 @@ class trace_writer {
   blob_writer blobs_;
   call_block_writer calls_;
   memory_note_writer memory_;
+  call_usage_writer usage_;
 };
 
 // A trace that was opened. Everything of it may be used from several threads at once.
@@ -87,6 +91,12 @@ class trace_file {
   bool has_device_times() const { return !device_chunks_.empty(); }
   result<std::vector<device_time>> device_times() const;
 
+  // Notes of what threads did during slow calls, for call_usage_reader: which chunk would have that
+  // of a call, and its notes.
+  bool has_usage() const { return !usage_chunks_.empty(); }
+  std::optional<size_t> usage_chunk_of(call_number call) const;
+  result<std::vector<call_usage>> read_usage_chunk(size_t index) const;
+
   const blob_index& blobs() const { return blobs_; }
   result<std::vector<std::byte>> read_blob(const blob_hash& hash) const {
     return blobs_.read(file_, hash);
@@ -110,6 +120,7 @@ class trace_file {
   std::vector<chunk_entry> blocks_;
   std::vector<chunk_entry> memory_chunks_;
   std::vector<chunk_entry> device_chunks_;
+  std::vector<chunk_entry> usage_chunks_;  // in order of their first calls
   blob_index blobs_;
   object_table objects_;
   filter_names names_;

@@ -68,6 +68,9 @@ const bytes& good_beginning() {
 void use(const trace_file& trace) {
   (void)trace.memory_notes(call_number{0}, call_number{UINT64_MAX});
   for (const auto& hash : trace.blobs().all()) (void)trace.read_blob(hash);
+  call_usage_reader usage(trace);
+  for (const uint64_t call : {uint64_t{0}, trace.calls() / 2, UINT64_MAX})
+    (void)usage.find(call_number{call});
   if (trace.calls() == 0) return;
   const report::call_text text(trace, {.coloured = true});
   const model::append_waits waits(trace);

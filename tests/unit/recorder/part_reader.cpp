@@ -224,6 +224,11 @@ class part_parser {
         memories_.push_back(memory);
         break;
       }
+      case record_kind::usage: {
+        const auto& usage = (read(at, part_.usage.emplace_back()), part_.usage.back());
+        if (usage.until < usage.from) fault("usage at {} ends before it begins", at);
+        break;
+      }
       case record_kind::calibration:
         read(at, part_.calibrations.emplace_back());
         break;

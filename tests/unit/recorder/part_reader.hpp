@@ -41,6 +41,7 @@ struct read_part {
   std::vector<recording::calibration_record> calibrations;
   std::map<std::string, std::vector<std::byte>> blobs;  // by hash, as 16 bytes
   std::vector<read_memory> memory;
+  std::vector<recording::usage_record> usage;
   // What breaks a promise of the format; empty for every file the recorder leaves behind.
   std::vector<std::string> faults;
 

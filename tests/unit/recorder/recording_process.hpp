@@ -35,16 +35,18 @@ struct call {
   uint64_t start = 0;
 };
 
-inline call begin_call(uint64_t input) {
-  const uint64_t start = ticks();
+inline call begin_call(uint64_t input, uint16_t function = some_function) {
+  uint64_t start = ticks();
   const uint32_t bytes = sizeof(recording::call_record) + sizeof(input);
+  const bool is_quick = this_thread_log.is_quick(bytes, start);
   std::byte* record = this_thread_log.reserve(bytes, start);
+  if (!is_quick) start = ticks();
   if (record == nullptr) {
     count_lost_call();
     return {};
   }
   auto* header = reinterpret_cast<recording::call_record*>(record);
-  header->header.detail = some_function;
+  header->header.detail = function;
   header->header.kind = recording::record_kind::call;
   header->start = start;
   std::memcpy(record + sizeof(recording::call_record), &input, sizeof(input));

@@ -129,6 +129,13 @@ class recording_builder {
            recording::record_kind::memory, 0, {}, flags);
   }
 
+  // What the thread of the call did; the place of the call and the kind are filled in.
+  void usage(uint64_t call, recording::usage_record raw) {
+    raw.call = call;
+    const uint8_t flags = raw.header.flags;
+    record(raw, recording::record_kind::usage, 0, {}, flags);
+  }
+
   // A device whose clock has one timestamp a tick.
   void device_clock(uint64_t ticks, uint64_t timestamp) {
     record(recording::device_clock_record{{}, ticks, 1, timestamp, 1'000'000'000, 64, 64},
