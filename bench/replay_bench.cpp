@@ -138,7 +138,8 @@ double driver_alone_ns(const kind& which) {
 }
 
 double replayed_ns(const trace::trace_file& trace) {
-  const auto compiled = replay::compile(trace, {});
+  const auto compiled =
+      replay::compile(trace, {.polls = {.mode = replay::poll_mode::exact, .named_call = {}}});
   if (!compiled) fail_with(compiled.error().message);
   replay::run_options running;
   running.driver = SOFTWARE_DRIVER;

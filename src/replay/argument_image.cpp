@@ -105,6 +105,9 @@ void argument_image::put(const item& it, std::byte* at, const value_scope& s) {
     default: {
       const uint64_t bits = bits_of(it.in);
       std::memcpy(at, &bits, std::min<size_t>(it.type.size_bytes, sizeof(bits)));
+      if (bits_of(it.out) == 0 || !is_address_as_number(it.variable, it.type)) return;
+      const auto place = book_.find_memory(bits_of(it.out), call_->call.end_ns());
+      if (place && place->offset == 0) add_capture(at, place->slot);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include "api/call_codec.hpp"
 #include "replay/call_memory.hpp"
 #include "replay/shared_handles.hpp"
+#include "replay/value_access.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -135,6 +136,10 @@ void surveyor::look_at_outputs(const recorded_call& call, const value& v, uint64
     out_.book.add_pointer(v.bits, size, end);
     if (const auto place = out_.book.find_memory(v.bits, end); place && place->offset == 0)
       out_.maker.try_emplace(index_of(place->slot), call.call.function);
+  } else if (v.form == value_form::pointer && v.origin != nullptr && v.items.size() == 1 &&
+             v.items.front().declared != nullptr && v.items.front().bits != 0 &&
+             is_address_as_number(*v.origin, *v.items.front().declared)) {
+    out_.book.add_pointer(v.items.front().bits, sizeof(uint64_t), end);
   } else if (v.form == value_form::record && is_opaque(*v.structure) && !v.items.empty()) {
     out_.book.add_opaque(v.items.front().bytes);
   }

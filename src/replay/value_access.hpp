@@ -81,4 +81,10 @@ inline bool is_kernel_argument(const api::variable& v) {
   return v.name == "pArgValue" || v.name == "pArguments";
 }
 
+// Some functions put an address out as a number: where the counter of an event is.
+inline bool is_address_as_number(const api::variable& v, const api::type& pointee) {
+  return v.name == "deviceAddress" && v.way != api::direction::in &&
+         pointee.kind == api::type_kind::unsigned_integer && pointee.size_bytes == sizeof(uint64_t);
+}
+
 }  // namespace zevent::replay

@@ -405,6 +405,11 @@ std::string c_call_writer::single(const item& it, const api::type& pointee,
   const std::string type =
       pointee.kind == type_kind::nothing ? "uint64_t" : std::string(pointee.name);
   declare(fmt::format("{} {} = {};", type, name, initial));
+  if (bits_of(out) != 0 && replay::is_address_as_number(it.variable, pointee)) {
+    const auto place = seen_.book.find_memory(bits_of(out), end);
+    if (place && place->offset == 0 && seen_.book.object_of(place->slot) == nullptr)
+      afterwards_.push_back(fmt::format("{} = (void*)(uintptr_t){};", object(place->slot), name));
+  }
   return "&" + name;
 }
 

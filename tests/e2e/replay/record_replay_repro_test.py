@@ -64,9 +64,9 @@ def broken_rules(zevent, trace):
         return {each["rule"] for each in json.load(file)["findings"]}
 
 
-def breaks_no_more_rules(zevent, trace, repro, environment, known):
-    """The reproducer's own recordings have no findings that the program's has not, but known ones."""
-    known = known | broken_rules(zevent, trace)
+def breaks_no_more_rules(zevent, trace, repro, environment):
+    """The reproducer's own recordings have no findings that the program's has not."""
+    known = broken_rules(zevent, trace)
     for device in [{}, *OTHER_DEVICES]:
         own = os.path.join(repro, "again.zev")
         record = [zevent, "record", "--driver", "software", "-o", own, "--", os.path.join(repro, "repro")]
@@ -86,7 +86,7 @@ def replays_on_other_devices(zevent, trace, record, environment):
     run([zevent, "replay", "--environment", "own", trace], 0, environment)
 
 
-def again(zevent, include, options, program, environment=None, known_rules=frozenset()):
+def again(zevent, include, options, program, environment=None):
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "t.zev")
         repro = os.path.join(folder, "repro")
@@ -121,7 +121,7 @@ def again(zevent, include, options, program, environment=None, known_rules=froze
         if "./repro: all calls were made" not in said or "verified: same calls" not in said:
             sys.exit("the reproducer was not run to its end")
         compiles_with_clang(include, repro)
-        breaks_no_more_rules(zevent, trace, repro, environment, known_rules)
+        breaks_no_more_rules(zevent, trace, repro, environment)
         replays_on_other_devices(zevent, trace, record, environment)
         with open(os.path.join(repro, "README.md"), "rb") as file:
             text = file.read()

@@ -17,9 +17,6 @@ sys.path.append(str(pathlib.Path(__file__).parents[2] / "rules" / "programs"))
 from record_replay_repro_test import again  # noqa: E402
 from rule_program_test import ENVIRONMENT, ON_TEST_DRIVER  # noqa: E402
 
-# Rules that reproducers of legal programs break: an address that the driver gave out as a number is
-# plain host memory there.
-KNOWN = {"57": {"EV-58"}}
 HANGING = {"12-host", "14", "19"}  # where they break their rule
 
 
@@ -39,8 +36,7 @@ def main():
     chosen = list(programs(zevent, program, "--all" in sys.argv))[int(part) - 1 :: int(of)]
     for name, form in chosen:
         print(f"rule_programs {name} {form}", flush=True)
-        environment = ENVIRONMENT.get(name, {})
-        again(zevent, include, ["--no-memory"], [program, name, form], environment, KNOWN.get(name, set()))
+        again(zevent, include, ["--no-memory"], [program, name, form], ENVIRONMENT.get(name, {}))
     print(f"{len(chosen)} programs")
     if not chosen:
         sys.exit("there are no programs")
