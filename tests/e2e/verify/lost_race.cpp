@@ -19,7 +19,7 @@ constexpr int large_fills = 64;
 struct piece {
   uint64_t time = 0;
   uint64_t copied_time = 0;
-  char content[64] = {};
+  uint64_t content = 0;
 };
 
 }  // namespace
@@ -52,14 +52,16 @@ int main(int argc, char** argv) {
   }
   ze_event_handle_t wait = worked;
   const char pattern = 'y';
-  CHECK(zeCommandListAppendMemoryFill(filling, from.content, &pattern, 1, sizeof from.content,
+  CHECK(zeCommandListAppendMemoryFill(filling, &from.content, &pattern, 1, sizeof from.content,
                                       filled, 1, &wait));
   CHECK(zeCommandListAppendWriteGlobalTimestamp(copying, &to.time, nullptr, 0, nullptr));
   CHECK(zeCommandListAppendMemoryCopy(copying, &to.copied_time, &to.time, sizeof to.time, nullptr,
                                       0, nullptr));
+  // A time that the copy takes away.
+  CHECK(zeCommandListAppendWriteGlobalTimestamp(copying, &to.content, nullptr, 0, nullptr));
   wait = filled;
-  CHECK(zeCommandListAppendMemoryCopy(copying, to.content, from.content, sizeof to.content, nullptr,
-                                      way == "right" ? 1 : 0, &wait));
+  CHECK(zeCommandListAppendMemoryCopy(copying, &to.content, &from.content, sizeof to.content,
+                                      nullptr, way == "right" ? 1 : 0, &wait));
   for (const auto* list : {&busy, &filling, &copying})
     CHECK(zeCommandListHostSynchronize(*list, UINT64_MAX));
   return to.time != 0 && to.time == to.copied_time ? 0 : 1;
