@@ -179,10 +179,13 @@ void leave_out(check::check_result& checked, const check::selection& wanted,
   if (suppressed > 0)
     checked.notes.push_back(fmt::format("{} known finding{} left out ({})", suppressed,
                                         suppressed == 1 ? " is" : "s are", file));
-  for (size_t i = 0; i < is_used.size(); ++i)
-    if (!is_used[i])
-      checked.notes.push_back(
-          fmt::format("{}:{}: suppresses nothing here", file, wanted.suppressions[i].line));
+  for (size_t i = 0; i < is_used.size(); ++i) {
+    const auto& each = wanted.suppressions[i];
+    const bool is_checked = !wanted.ignored.contains(each.rule) &&
+                            (wanted.only.empty() || wanted.only.contains(each.rule));
+    if (is_checked && !is_used[i])
+      checked.notes.push_back(fmt::format("{}:{}: suppresses nothing here", file, each.line));
+  }
 }
 
 // Instead of the rules: whether the recording shows a symptom.

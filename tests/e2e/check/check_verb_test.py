@@ -161,9 +161,11 @@ def case_documented_suppressions():
             known.write_text(line + "\n")
             said = run("check", *fails, "--suppressions", known, trace, status=0).stdout
             expect("suppresses nothing" not in said, f"{line}: it is used", said)
-            known.write_text("\n".join(each for each in lines if each != line))
+            others = [each for each in lines if each != line]
+            known.write_text("\n".join([f"{rule} nothing_99", *others]))
             said = run("check", *fails, "--suppressions", known, trace, status=1).stdout
             expect("known:1: suppresses nothing here" in said, "an unused line is named", said)
+            expect("known:2: " not in said, "what is not checked is not said to be unused", said)
             trace.unlink()
 
 
