@@ -340,6 +340,12 @@ TEST_F(Replay, SaysWhyNoMemoryWasCompared) {
   EXPECT_EQ(said(),
             "no memory was compared: whenever the program had waited, nothing had changed in host "
             "and shared allocations");
+  // Snapshots are for a checker.
+  held(app.call("zeEventQueryStatus", when(), one), 0x7f0000001000, "seen by the way",
+       recording::memory_is_snapshot | recording::memory_is_after_call);
+  EXPECT_EQ(said(),
+            "no memory was compared: whenever the program had waited, nothing had changed in host "
+            "and shared allocations");
   // The driver here says NOT_READY.
   const auto query = app.call("zeEventQueryStatus", when(), one);
   held(query, 0x7f0000001000, "found by the host",
