@@ -87,13 +87,13 @@ class memory_capture {
     unsigned waits_left = 0;  // it is looked at after so many waits more
   };
 
-  bool is_plain(const address_range& range) const;  // mutex_ is held, as for the next six
+  void note_targets(uint64_t call);
+  bool is_plain(const address_range& range) const;  // mutex_ is held, as for all that follow
   bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
   void note_source(uint64_t call, const address_range& source);
   bool note_changes(uint64_t call, uint8_t flags);
   void hold_operand(const address_range& range, bool is_source);
   void target_submitted(uint64_t call, const address_range& target);
-  void note_targets(uint64_t call);
   void note_snapshot(uint64_t call, const copy_operand& of, uint8_t flags);
   void note(uint64_t call, uint64_t address, std::span<const std::byte> content, uint8_t flags);
 
