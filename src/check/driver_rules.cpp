@@ -28,7 +28,7 @@ class driver_rule_set final : public rule_set {
   bool wants_end(function which) const override {
     using enum function;
     return which == zeMemOpenIpcHandle || which == zeVirtualMemReserve ||
-           which == zexDriverImportExternalPointer;
+           which == zexDriverImportExternalPointer || which == zeModuleGetGlobalPointer;
   }
 
   void begins(const call_view& call) override {
@@ -41,8 +41,8 @@ class driver_rule_set final : public rule_set {
     const bool imported = call.which == function::zexDriverImportExternalPointer;
     const uint64_t first = imported ? call[ptr] : call[pptr];
     // How large the memory of another process is, only that one knows.
-    const bool has_size = call.which != function::zeMemOpenIpcHandle;
-    mapped_[first] = has_size ? first + std::min(call[size], UINT64_MAX - first) : UINT64_MAX;
+    const uint64_t bytes = call.has(size) ? call[size] : UINT64_MAX;
+    mapped_[first] = first + std::min(bytes, UINT64_MAX - first);
   }
 
  private:
@@ -113,7 +113,7 @@ class driver_rule_set final : public rule_set {
     return root != nullptr ? root->shared_system_access : std::nullopt;
   }
 
-  // Addresses that were reserved, imported, or opened from another process.
+  // Addresses that were reserved or imported, opened from another process, or are a module's.
   bool is_mapped(uint64_t address) const {
     const auto after = mapped_.upper_bound(address);
     return after != mapped_.begin() && address < std::prev(after)->second;

@@ -1,3 +1,5 @@
+#include <level_zero/ze_api.h>
+
 #include <algorithm>
 #include <map>
 
@@ -13,11 +15,11 @@ using model::complete;
 using model::memory_access;
 using model::ref;
 
-// EV-47. A recording notes what host memory holds whenever something is submitted or waited for. A
-// note that differs from the one before says that somebody wrote in between; if no command could
-// have done it, it was the host. It must not have been while a command that reads these bytes was
-// under way. A note is made at some moment of its call: what other threads have learned by the end
-// of it, they may have known before they wrote.
+// EV-47, EV-78. A recording notes what host memory holds whenever something is submitted or waited
+// for. A note that differs from the one before says that somebody wrote in between; if no command
+// could have done it, it was the host. It must not have been while a command that reads these bytes
+// was under way. A note is made at some moment of its call: what other threads have learned by the
+// end of it, they may have known before they wrote.
 class host_write_rule_set final : public rule_set {
  public:
   using rule_set::rule_set;
@@ -82,6 +84,7 @@ class host_write_rule_set final : public rule_set {
     ref<const run> reader;
     byte_range changed;
     call_number noted = model::no_call;
+    bool is_certain = true;  // false: a kernel that was given a pointer
   };
 
   const known_content* known_at(uint64_t address, uint64_t bytes) const {
@@ -166,7 +169,8 @@ class host_write_rule_set final : public rule_set {
         after.address, after.address + after.bytes,
         [&](const run& each, const memory_access& what) {
           const bool noted_since = each.submitted <= before.noted;
-          if (reader != nullptr || what.writes || !what.certain || !noted_since) return;
+          if (reader != nullptr || what.writes || !noted_since) return;
+          if (!what.certain && !needs_concurrent_access(after.address)) return;
           reader = &each;
           access = &what;
         });
@@ -176,8 +180,17 @@ class host_write_rule_set final : public rule_set {
     if (!old_bytes || !new_bytes || old_bytes->size() != new_bytes->size()) return;
     const auto changed = first_change(*old_bytes, *new_bytes, after.address, access->region);
     if (!changed || suspects_.size() >= most_suspects) return;
-    suspects_.push_back({ref<const run>(reader), *changed, after.call});
+    suspects_.push_back({ref<const run>(reader), *changed, after.call, access->certain});
     look_.unsettled = true;
+  }
+
+  // Shared memory of a device that does not let the host in while a kernel may use it (EV-78).
+  bool needs_concurrent_access(uint64_t address) const {
+    const auto* memory = look_.state.find_memory(address);
+    if (memory == nullptr || memory->where != model::memory_kind::shared) return false;
+    const auto* device = look_.state.devices.find(memory->device);
+    return device != nullptr && device->shared_access &&
+           (*device->shared_access & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT) == 0;
   }
 
   // The first run of changed bytes that the command reads.
@@ -197,7 +210,9 @@ class host_write_rule_set final : public rule_set {
   void report(const suspect& found) {
     const run& reader = *found.reader;
     const byte_range& where = found.changed;
-    finding* made = look_.add_at(found.noted, ev(47), "source");
+    finding* made = found.is_certain
+                        ? look_.add_at(found.noted, ev(47), "source")
+                        : look_.add_at(found.noted, ev(78), "shared", severity::hazard);
     if (made == nullptr) return;
     const auto* memory = look_.state.find_memory(where.first);
     const std::string place =
@@ -210,8 +225,10 @@ class host_write_rule_set final : public rule_set {
         "was complete by then.",
         number_of(reader.submitted), place, number_of(reader.what->call),
         number_of(reader.what->call));
+    if (!found.is_certain) made->message += " The device does not report concurrent access.";
     made->cause = look_.missing_host_wait(reader);
-    made->calls.push_back({reader.what->call, "reads the memory"});
+    made->calls.push_back(
+        {reader.what->call, found.is_certain ? "reads the memory" : "was given a pointer to it"});
     if (reader.submitted != reader.what->call)
       made->calls.push_back({reader.submitted, "executes its list"});
     made->calls.push_back({found.noted, "finds it changed"});

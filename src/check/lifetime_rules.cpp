@@ -20,6 +20,17 @@ class lifetime_rule_set final : public rule_set {
 
   bool wants(function) const override { return false; }
 
+  bool wants_end(function which) const override {
+    return which == function::zeEventHostSynchronize || which == function::zeEventQueryStatus;
+  }
+
+  // What signals an event of another process is not known: whatever was submitted may have been
+  // complete then.
+  void ends(const call_view& call) override {
+    const auto* which = look_.state.events.find_alive(call[argument::hEvent]);
+    if (which != nullptr && which->foreign && call.succeeded()) foreign_wait_ = call.number;
+  }
+
   void finish() override {
     // Whoever ended the process may have kept it from waiting and from cleaning up.
     if (look_.cut_off || look_.crashed) return;
@@ -49,6 +60,10 @@ class lifetime_rule_set final : public rule_set {
            what.which == function::zeCommandListAppendHostFunction;
   }
 
+  bool is_before_foreign_wait(const run& which) const {
+    return foreign_wait_ != model::no_call && which.submitted < foreign_wait_;
+  }
+
   void see_pending(const model::stream& where) {
     // What never starts is told by EV-12 and its like, a destroyed context by EV-44.
     if (where.blocked() || (where.owner && !where.owner->alive())) return;
@@ -56,7 +71,7 @@ class lifetime_rule_set final : public rule_set {
     const run* working = nullptr;
     size_t count = 0;
     for (const auto& each : where.runs) {
-      if (complete(*each)) continue;
+      if (complete(*each) || is_before_foreign_wait(*each)) continue;
       ++count;
       if (first == nullptr) first = each.get();
       if (working == nullptr && uses_memory(*each->what)) working = each.get();
@@ -129,6 +144,8 @@ class lifetime_rule_set final : public rule_set {
                                 is_memory ? "freed" : "destroyed", names);
     made->calls = {{what.first, what.count == 1 ? "makes it" : "makes the first of them"}};
   }
+
+  call_number foreign_wait_ = model::no_call;  // the last one that ended well
 };
 
 }  // namespace

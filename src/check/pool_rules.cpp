@@ -169,7 +169,9 @@ class pool_rule_set final : public rule_set {
     if (made == nullptr) return;
     made->message = fmt::format("{} was destroyed by #{} and is used here.", look_.name(*which),
                                 number_of(which->destroyed));
-    made->calls = {{which->destroyed, "destroys it"}, {look_.current->number, "uses it"}};
+    made->calls = {{which->created, "makes it"},
+                   {which->destroyed, "destroys it"},
+                   {look_.current->number, "uses it"}};
   }
 };
 

@@ -216,7 +216,7 @@ class result_rule_set final : public rule_set {
   }
 
   void see_null_memory(const call_view& call) {
-    if (!is_append(call.which)) return;
+    if (!is_append(call.which) || (call.has(size) && call[size] == 0)) return;
     const failure* failed = not_made(object_kind::memory);
     if (failed == nullptr) return;
     for (const argument each : {dstptr, srcptr, ptr}) {

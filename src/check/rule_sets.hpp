@@ -18,7 +18,7 @@ std::unique_ptr<rule_set> timestamp_rules(inspection& of);   // EV-28 to 33
 std::unique_ptr<rule_set> list_rules(inspection& of);        // EV-34 to 39, 43
 std::unique_ptr<rule_set> thread_rules(inspection& of);      // EV-5, 8, 40 to 42
 std::unique_ptr<rule_set> memory_rules(inspection& of);      // EV-44 to 46, 60
-std::unique_ptr<rule_set> host_write_rules(inspection& of);  // EV-47
+std::unique_ptr<rule_set> host_write_rules(inspection& of);  // EV-47, 78
 std::unique_ptr<rule_set> target_rules(inspection& of);      // EV-47
 std::unique_ptr<rule_set> counter_rules(inspection& of);     // EV-48, 49, 52 to 55, 57 to 59
 std::unique_ptr<rule_set> ipc_rules(inspection& of);         // EV-61 to 65

@@ -416,12 +416,16 @@ constexpr std::array table = {
          "zeEventHostReset; Intel's compute runtime, fixed in July 2026",
          "Reset it by zeCommandListAppendEventReset, use another event for each signal, or a "
          "counter-based event, which needs no reset."},
-    rule{ev(78), error, "Memory is used in a way that the device has no access for",
-         "A fill of memory that is not from zeMemAlloc*, e.g. malloc, is for devices that report "
-         "access to shared system memory; Intel's driver refuses it. Where the program did not "
-         "ask for that, it is a note.",
-         "zeDeviceGetMemoryAccessProperties, ze_device_memory_access_properties_t",
-         "Fill memory of zeMemAllocHost or zeMemAllocShared, or use memset."},
+    rule{
+        ev(78), error, "Memory is used in a way that the device has no access for",
+        "A fill of memory that is not from zeMemAlloc*, e.g. malloc, is for devices that report "
+        "access to shared system memory; Intel's driver refuses it. Where the program did not "
+        "ask for that, it is a note. Shared memory that the host writes to while a kernel that "
+        "was given a pointer to it is pending needs concurrent access: a hazard where the device "
+        "reports none.",
+        "zeDeviceGetMemoryAccessProperties, ze_device_memory_access_properties_t",
+        "Fill memory of zeMemAllocHost or zeMemAllocShared, or use memset; wait for kernels before "
+        "the host uses their shared memory."},
     rule{ev(79), note, "The driver refused a call",
          "A call that breaks a rule is a finding of that rule, also where the driver refused it: "
          "the finding says so, and what the program did then. A call that was refused as invalid "

@@ -219,6 +219,21 @@ def check_uri(uri):
     expect(all(c.isascii() and (c.isalnum() or c in plain) for c in uri), f"{uri!r} is a URI")
 
 
+def case_leaks():
+    """What is never destroyed is a note, and a hazard with --leaks; it is never an error."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = record(folder, rule_programs, "76-leaks", "broken")
+        text = run("check", *UNTIMED, trace, status=0).stdout
+        expect("EV-76" not in text, "leaks are not shown unless asked for", text)
+        text = run("check", *UNTIMED, "--leaks", trace, status=0).stdout
+        for words in ("3 events, made by zeEventCreate on thread T1, are never destroyed",
+                      "1 event, made by zeEventCreate on thread T2, is never destroyed"):
+            expect(words in text, f"not said: {words}", text)
+        trace = record(folder, rule_programs, "76-leaks", "legal")
+        text = run("check", *UNTIMED, "--leaks", trace, status=0).stdout
+        expect("EV-76" not in text, "nothing is left, and nothing is said", text)
+
+
 def case_sarif():
     """What --sarif writes is SARIF, and its locations are the lines of `zevent show`."""
     with tempfile.TemporaryDirectory(prefix="a folder ") as folder:

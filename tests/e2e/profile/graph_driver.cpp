@@ -1,6 +1,6 @@
 // The software driver with what it does not have: a little of graph capture, where what is appended
 // to a list that captures is noted and not executed; devices that cannot access each other, nor
-// plain host memory.
+// plain host memory, nor shared memory while the host does.
 
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
@@ -51,6 +51,7 @@ ze_pfnDeviceGetMemoryAccessProperties_t next_memory_access;
 
 ze_result_t memory_access(ze_device_handle_t device, ze_device_memory_access_properties_t* access) {
   const ze_result_t result = next_memory_access(device, access);
+  access->sharedSingleDeviceAllocCapabilities = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
   access->sharedSystemAllocCapabilities = 0;
   return result;
 }

@@ -39,6 +39,34 @@ void launch_twice(machine& m, bool set_all) {
   finish(list);
 }
 
+float* new_shared_memory(machine& m) {
+  const ze_device_mem_alloc_desc_t on_device = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  const ze_host_mem_alloc_desc_t on_host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+  void* memory = nullptr;
+  MUST(zeMemAllocShared(m.context, &on_device, &on_host, page, 64, m.device, &memory));
+  return static_cast<float*>(memory);
+}
+
+// The host writes to what a kernel reads. What memory holds is recorded when a launch is submitted.
+void write_to_shared_memory(machine& m, bool wait_first) {
+  ze_device_memory_access_properties_t access = {ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
+  MUST(zeDeviceGetMemoryAccessProperties(m.device, &access));
+  const auto list = new_in_order_immediate(m);
+  const auto add = new_kernel(m);
+  float* shared = new_shared_memory(m);
+  shared[0] = 1;
+  set_argument(add, 0, shared);
+  set_argument(add, 1, shared);
+  set_argument(add, 2, new_memory(m));
+  MUST(zeKernelSetArgumentValue(add, 3, sizeof(items), &items));
+  const ze_group_count_t groups = {1, 1, 1};
+  MUST(zeCommandListAppendLaunchKernel(list, add, &groups, nullptr, 0, nullptr));
+  if (wait_first) finish(list);
+  shared[0] = 2;
+  MUST(zeCommandListAppendLaunchKernel(list, add, &groups, nullptr, 0, nullptr));
+  finish(list);
+}
+
 // A launch that brings all arguments along, and one with the same ones.
 void launch_with_arguments(machine& m) {
   const auto list = new_in_order_immediate(m);
@@ -75,6 +103,8 @@ program_list kernel_programs() {
   return {
       {"22-kernel", [](machine& m) { wait_for_kernel(m, ZE_EVENT_SCOPE_FLAG_DEVICE); },
        [](machine& m) { wait_for_kernel(m, ZE_EVENT_SCOPE_FLAG_HOST); }},
+      {"78-shared", [](machine& m) { write_to_shared_memory(m, false); },
+       [](machine& m) { write_to_shared_memory(m, true); }},
       {"75", [](machine& m) { launch_twice(m, false); }, [](machine& m) { launch_twice(m, true); }},
       {"75-with", nullptr, launch_with_arguments},
   };

@@ -27,6 +27,7 @@ ALSO = {
     "19": ["EV-12"],
     "36-execute": ["EV-25"],  # the two executions of the list write the same memory
     "44-context": ["EV-36", "EV-7"],
+    "74-append": ["EV-12"],  # what was to signal is not in the list
 }
 
 # Environment that a program needs.
@@ -40,7 +41,7 @@ ENVIRONMENT = {
     "74": {"ZEVENT_FAULTS": "event-create-fails"},
 }
 
-ON_TEST_DRIVER = ["55", "66", "66-event", "67", "68", "78", "78-copy"]
+ON_TEST_DRIVER = ["55", "66", "66-event", "67", "68", "78", "78-copy", "78-shared"]
 
 
 def without_times(name):

@@ -110,5 +110,12 @@ TEST_F(fill_of_plain_memory, is_none_of_reserved_addresses) {
   EXPECT_EQ(after_fill(plain + 64), "");
 }
 
+TEST_F(fill_of_plain_memory, is_none_of_a_variable_of_a_module) {
+  device_reports(0);
+  program.call(function::zeModuleGetGlobalPointer,
+               {{argument::size, 256}, {argument::pptr, plain}});
+  EXPECT_EQ(after_fill(plain + 128), "");
+}
+
 }  // namespace
 }  // namespace zevent::check

@@ -34,6 +34,16 @@ TEST_F(end_of_process, after_a_wait_is_none) {
   EXPECT_EQ(broken(), "");
 }
 
+TEST_F(end_of_process, after_a_wait_for_an_event_of_another_process_is_none) {
+  const auto list = program.immediate_list(context, device);
+  program.copy(list, a, b, 64);
+  const auto imported = program.new_handle();
+  program.call(function::zeEventCounterBasedOpenIpcHandle,
+               {{argument::hContext, context}, {argument::phEvent, imported}});
+  program.synchronise(imported);
+  EXPECT_EQ(broken(), "");
+}
+
 TEST_F(end_of_process, with_a_pending_barrier_is_a_note) {
   const auto list = program.immediate_list(context, device);
   program.barrier(list);
