@@ -37,12 +37,38 @@ QUIRKS = [
          "INVALID_ENUMERATION", r".*desc->(signal|wait)(Scope)?\b.*"),
         ("crash_on_null_extension_name", "zeDriverGetExtensionFunctionAddress", "INVALID_NULL_POINTER",
          "name == nullptr"),
-        ("crash_on_null_handle", "(?!zeEventCounterBased).*", "INVALID_NULL_HANDLE",
-         "h(Event|CommandList|CommandListImmediate|CommandQueue|CmdQueue|Fence) == nullptr"),
-        ("crash_on_null_pointer", "zeCommandList(Immediate)?Append.*", "INVALID_NULL_POINTER", ".*"),
+        ("crash_on_null_handle", "zeCommandListAppend(SignalEvent|EventReset)", "INVALID_NULL_HANDLE",
+         "hEvent == nullptr"),
+        ("crash_on_null_handle", "zeCommandListAppendImageCopy(Region)?", "INVALID_NULL_HANDLE",
+         "h(Dst|Src)Image == nullptr"),
+        ("crash_on_null_handle", "zeCommandListAppendLaunch(Cooperative)?Kernel(Indirect)?",
+         "INVALID_NULL_HANDLE", "hKernel == nullptr"),
+        ("crash_on_null_pointer",
+         "zeCommandListAppend(MemoryCopy.*|WriteGlobalTimestamp|WaitOnEvents|QueryKernelTimestamps"
+         "|Launch(Cooperative)?Kernel(Indirect)?|LaunchMultipleKernelsIndirect)",
+         "INVALID_NULL_POINTER", ".*"),
+        ("crash_on_null_pointer", "zeCommandList(Immediate)?Append(?!Graph).*", "INVALID_SIZE",
+         r".*nullptr == phWaitEvents.*"),
+        ("no_shared_system_memory", "zeCommandListAppendMemoryFill.*", "INVALID_NULL_POINTER",
+         "ptr == nullptr"),
         ("free_of_null_result", "zeMemFree", "INVALID_NULL_POINTER", "ptr == nullptr"),
     )
 ]
+
+# What must hold for the quirk crash_on_null_pointer: where there is nothing to do, nothing is looked at.
+HAS_WORK = {
+    **{f"zeCommandListAppendMemoryCopy{kind}": "size != 0" for kind in ("", "WithParameters", "FromContext")},
+    "zeCommandListAppendWaitOnEvents": "numEvents != 0",
+    "zeCommandListAppendQueryKernelTimestamps": "numEvents != 0",
+}
+
+# The quirk crash_on_null_handle is that of the first parameter of every function but these, which look
+# at it before they use it.
+CHECKED_FIRST_HANDLE = re.compile(
+    "zeEventCounterBased(Get|Open|Create).*|zeEventGetCounterBasedFlags|zeEventPoolPutIpcHandle"
+    "|zeDeviceGet(Aggregated|CounterBased|RuntimeRequirements).*|zeDeviceValidateRuntimeRequirements"
+    "|zeContextSystemBarrier|zeMemSetAtomicAccessAttributeExp|zeMemGetPitchFor2dImage"
+    "|zeCommandListAppendLaunchKernelWith.*|zeCommandListCreateCloneExp|ze.*Graph.*")
 
 # Entries that allocate nothing and are called millions of times a second: they are noexcept, so
 # that the exported function is the null checks and a jump. A driver may define that function itself.
@@ -67,15 +93,20 @@ def checks_of(function, headers):
             continue
         cpp = _Condition(condition, parameters, headers, null_checked).translate()
         if cpp:
-            checks.append(Check(result, cpp, quirk_of(function.name, result, cpp)))
+            checks.append(Check(result, cpp, quirk_of(function, result, cpp)))
     return checks
 
 
 def quirk_of(function, result, condition):
     """The quirk that changes this check, or ""."""
     for quirk, functions, refusal, conditions in QUIRKS:
-        if refusal == result and functions.fullmatch(function) and conditions.fullmatch(condition):
+        if refusal == result and functions.fullmatch(function.name) and conditions.fullmatch(condition):
             return quirk
+    is_first_handle = (result == "ZE_RESULT_ERROR_INVALID_NULL_HANDLE"
+                       and condition == f"{function.parameters[0].name} == nullptr")
+    if (is_first_handle and re.match("ze[A-Z]", function.name)
+            and not CHECKED_FIRST_HANDLE.fullmatch(function.name)):
+        return "crash_on_null_handle"
     return ""
 
 

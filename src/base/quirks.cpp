@@ -26,7 +26,8 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
      "a fill whose size is no multiple of its pattern is INVALID_SIZE",
      "fills, and cuts the last pattern short"},
     {quirk::accepts_pool_without_events, "accepts-pool-without-events", any, any, "",
-     "an event pool with a count of 0 is INVALID_SIZE", "creates the pool"},
+     "an event pool with a count of 0 is INVALID_SIZE",
+     "creates the pool, and an event in it (but crashes where there are two PVC)"},
     {quirk::accepts_unknown_counter_flags, "accepts-unknown-counter-flags", any,
      intel_release{26, 31}, "",
      "flags of a counter-based event that do not exist are INVALID_ENUMERATION",
@@ -48,10 +49,18 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
      "zeDriverGetExtensionFunctionAddress without a name is INVALID_NULL_POINTER",
      "ends the program with SIGABRT"},
     {quirk::crash_on_null_handle, "crash-on-null-handle", any, any, "",
-     "a null handle of an event, a command list, a queue or a fence is INVALID_NULL_HANDLE",
-     "ends the program with SIGSEGV"},
+     "a null handle is INVALID_NULL_HANDLE",
+     "ends the program with SIGSEGV where the handle is the one that a function is called on, an "
+     "event to be signalled or reset by a command, an event that an immediate list is to wait for, "
+     "a list to be executed, or a kernel to be launched. Most functions newer than API 1.10 and "
+     "all "
+     "of graphs return an error"},
     {quirk::crash_on_null_pointer, "crash-on-null-pointer", any, any, "",
-     "a null pointer in an append is INVALID_NULL_POINTER", "ends the program with SIGSEGV"},
+     "a null pointer in an append is INVALID_NULL_POINTER, and INVALID_SIZE where it is that of a "
+     "wait list",
+     "ends the program with SIGSEGV or SIGABRT in copies, launches, waits and queries of "
+     "timestamps, "
+     "unless there is nothing to copy or to wait for; here always with SIGSEGV"},
     {quirk::free_of_null_result, "free-of-null-result", any, any, "",
      "zeMemFree of a null pointer is INVALID_NULL_POINTER", "says INVALID_ARGUMENT"},
     {quirk::immediate_list_execution_result, "immediate-list-execution-result", any, any, "",
@@ -60,11 +69,12 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
     {quirk::kernel_argument_index_result, "kernel-argument-index-result", any, any, "",
      "setting a kernel argument that the kernel does not have is INVALID_KERNEL_ARGUMENT_INDEX",
      "says INVALID_ARGUMENT"},
-    {quirk::no_concurrent_shared_memory, "no-concurrent-shared-memory", any, any,
+    {quirk::no_concurrent_access, "no-concurrent-access", any, any,
      "those whose kernel driver does not migrate memory",
-     "a device says whether host and device may access shared memory at the same time "
-     "(ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT)",
-     "says that they may not"},
+     "a device says which kinds of memory host and device may access at the same time, and with "
+     "atomic operations (zeDeviceGetMemoryAccessProperties)",
+     "says that they may access none at the same time, host memory not by atomic operations, and "
+     "that devices do not share memory with each other"},
     {quirk::no_counter_maximum, "no-counter-maximum", any, intel_release{26, 31}, "",
      "zeDeviceGetCounterBasedEventMaxValue says how far a counter counts",
      "says UNSUPPORTED_FEATURE"},
@@ -75,7 +85,8 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
      "DG2, MTL, ARL and older; others where the kernel driver does not handle their page faults",
      "a device says whether its commands may access memory of malloc, of the stack and so on "
      "(sharedSystemAllocCapabilities)",
-     "says that they may not: a fill of such memory is INVALID_ARGUMENT, while copies to and from "
+     "says that they may not: a fill of such memory, or of a null pointer, is INVALID_ARGUMENT, "
+     "while copies to and from "
      "it are accepted"},
     {quirk::partial_counter_flags, "partial-counter-flags", intel_release{26, 22},
      intel_release{26, 31}, "",

@@ -30,7 +30,7 @@ enum class quirk : uint8_t {
   free_of_null_result,
   immediate_list_execution_result,
   kernel_argument_index_result,
-  no_concurrent_shared_memory,
+  no_concurrent_access,
   no_counter_maximum,
   no_event_pool_put_ipc_handle,
   no_shared_system_memory,

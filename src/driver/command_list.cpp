@@ -6,6 +6,7 @@
 #include "driver/fault_injection.hpp"
 #include "driver/last_error.hpp"
 #include "driver/quirks.hpp"
+#include "driver_entry.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -93,6 +94,10 @@ ze_result_t command_list::check(const dependencies& events) const {
   if (events.wait_count > 0 && events.waits == nullptr) return ZE_RESULT_ERROR_INVALID_SIZE;
   for (uint32_t i = 0; i < events.wait_count; ++i) {
     const auto* wait = try_from_handle<event>(events.waits[i]);
+    if (events.waits[i] == nullptr && is_immediate()) {
+      return answer_misuse(quirk::crash_on_null_handle, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                           "an append that waits for a null event");
+    }
     if (wait == nullptr || wait->has_lost_counter()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (has_quirk(quirk::unsignalled_counter_wait_refused) && wait->is_unsignalled_counter()) {
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;

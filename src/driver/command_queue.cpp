@@ -99,7 +99,10 @@ ze_result_t zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t hCommand
     lists.reserve(numCommandLists);
     for (uint32_t i = 0; i < numCommandLists; ++i) {
       lists.push_back(try_from_handle<command_list>(phCommandLists[i]));
-      if (lists.back() == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+      if (lists.back() == nullptr) {
+        return answer_misuse(quirk::crash_on_null_handle, ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                             "zeCommandQueueExecuteCommandLists");
+      }
     }
     auto* signalled = try_from_handle<fence>(hFence);
     if (hFence != nullptr && signalled == nullptr) {

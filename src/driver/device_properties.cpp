@@ -248,14 +248,15 @@ ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, uint32_t* pC
 ze_result_t zeDeviceGetMemoryAccessProperties(
     ze_device_handle_t hDevice, ze_device_memory_access_properties_t* pMemAccessProperties) {
   return with<device>(hDevice, [&](device&) {
-    pMemAccessProperties->hostAllocCapabilities = all_access;
-    pMemAccessProperties->deviceAllocCapabilities = all_access;
-    const uint32_t shared_access =
-        has_quirk(quirk::no_concurrent_shared_memory) ? one_side_access : all_access;
-    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = shared_access;
-    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = shared_access;
+    const bool limited = has_quirk(quirk::no_concurrent_access);
+    const uint32_t access = limited ? one_side_access : all_access;
+    pMemAccessProperties->hostAllocCapabilities =
+        limited ? uint32_t{ZE_MEMORY_ACCESS_CAP_FLAG_RW} : access;
+    pMemAccessProperties->deviceAllocCapabilities = access;
+    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = access;
+    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = limited ? 0 : access;
     pMemAccessProperties->sharedSystemAllocCapabilities =
-        has_quirk(quirk::no_shared_system_memory) ? 0 : shared_access;
+        has_quirk(quirk::no_shared_system_memory) ? 0 : access;
     return ZE_RESULT_SUCCESS;
   });
 }

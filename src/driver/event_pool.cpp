@@ -20,9 +20,13 @@ constexpr auto timestamp_flags =
 constexpr auto known_flags =
     ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC | timestamp_flags;
 
-// A pool without events has memory, too.
+// A pool of no events has room for one (quirk accepts-pool-without-events).
+uint32_t slot_count(uint32_t count) {
+  return std::max(count, 1u);
+}
+
 size_t slots_bytes(uint32_t count) {
-  return sizeof(event_slot) * std::max(count, 1u);
+  return sizeof(event_slot) * slot_count(count);
 }
 
 }  // namespace
@@ -46,7 +50,7 @@ ze_result_t event_pool::create(context& owner, const ze_event_pool_desc_t& desc,
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   }
 
-  auto pool = ref<event_pool>::adopt(new event_pool(owner, desc.flags & known_flags, desc.count));
+  auto pool = ref<event_pool>::adopt(new event_pool(owner, desc.flags, desc.count));
   pool->devices_ = std::move(devices);
   if (counter != nullptr) {
     constexpr uint32_t default_mode = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
@@ -57,7 +61,7 @@ ze_result_t event_pool::create(context& owner, const ze_event_pool_desc_t& desc,
                         : ::operator new (bytes, std::align_val_t{alignof(event_slot)});
   if (memory == nullptr) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
   pool->slots_ = static_cast<event_slot*>(memory);
-  std::uninitialized_default_construct_n(pool->slots_, std::max(desc.count, 1u));
+  std::uninitialized_default_construct_n(pool->slots_, slot_count(desc.count));
   pool->add_reference();
   *out = pool.get();
   return ZE_RESULT_SUCCESS;
@@ -87,7 +91,7 @@ event_pool::~event_pool() {
 }
 
 ze_result_t event_pool::create_event(const ze_event_desc_t& desc, ze_event_handle_t* out) {
-  if (desc.index >= count_) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (desc.index >= slot_count(count_)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const auto* mode =
       find_in_chain<ze_event_sync_mode_desc_t>(desc.pNext, ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC);
   if (mode != nullptr && counter_flags_ == 0 &&
@@ -106,7 +110,7 @@ ze_result_t event_pool::export_handle(ipc_handle* out) {
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
   return export_.make_handle(*location,
                              {.kind = ipc_kind::event_pool,
-                              .flags = flags_,
+                              .flags = flags_ & known_flags,
                               .offset = location->offset,
                               .bytes = slots_bytes(count_),
                               .detail = count_,

@@ -66,7 +66,8 @@ class Validation(unittest.TestCase):
         def quirks(function):
             return {c.condition: c.quirk for c in checks_of(HEADERS.functions[function], HEADERS)}
         self.assertEqual({"hEvent == nullptr": "crash_on_null_handle"}, quirks("zeEventQueryStatus"))
-        self.assertEqual({"hContext == nullptr": "", "ptr == nullptr": "free_of_null_result"},
+        self.assertEqual({"hContext == nullptr": "crash_on_null_handle",
+                          "ptr == nullptr": "free_of_null_result"},
                          quirks("zeMemFree"))
         pool = quirks("zeEventPoolCreate")
         self.assertEqual("accepts_pool_without_events", pool["(0 == desc->count)"])
@@ -75,6 +76,16 @@ class Validation(unittest.TestCase):
     def test_every_quirk_of_a_check_changes_one(self):
         changed = {c.quirk for f in HEADERS.functions.values() for c in checks_of(f, HEADERS)}
         self.assertEqual({quirk for quirk, *_ in QUIRKS}, changed - {""})
+
+    def test_only_the_first_handle_crashes_and_not_where_it_is_looked_at(self):
+        def crashing(function):
+            return [c.condition for c in checks_of(HEADERS.functions[function], HEADERS)
+                    if c.quirk == "crash_on_null_handle"]
+        self.assertEqual(["hContext == nullptr"], crashing("zeMemAllocDevice"))
+        self.assertEqual(["hCommandList == nullptr", "hEvent == nullptr"],
+                         crashing("zeCommandListAppendSignalEvent"))
+        for checked in ("zeEventGetCounterBasedFlags", "zeEventCounterBasedCreate", "zesDeviceGetProperties"):
+            self.assertEqual([], crashing(checked), checked)
 
     def test_module_inputs_may_come_with_a_module_program(self):
         self.assertFalse([c for _, c in checks("zeModuleCreate") if "input" in c.lower()])

@@ -119,8 +119,12 @@ TEST_F(quirk, a_pool_may_have_no_events) {
     ASSERT_EQ(create_pool(flags, 0, &made), ZE_RESULT_SUCCESS);
     ze_event_desc_t desc = {};
     desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    ze_event_handle_t event = nullptr;
-    EXPECT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ze_event_handle_t event = nullptr, second = nullptr;
+    ASSERT_EQ(zeEventCreate(made, &desc, &event), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventHostSignal(event), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventDestroy(event), ZE_RESULT_SUCCESS);
+    desc.index = 1;
+    EXPECT_EQ(zeEventCreate(made, &desc, &second), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(zeEventPoolDestroy(made), ZE_RESULT_SUCCESS);
   }
 }
@@ -236,15 +240,33 @@ TEST_F(quirk_crash, of_a_null_event) {
   ASSERT_NO_FATAL_FAILURE(start("crash-on-null-handle"));
   EXPECT_CRASH(zeEventQueryStatus(nullptr), SIGSEGV, "crash-on-null-handle");
   EXPECT_CRASH(zeEventHostSynchronize(nullptr, 0), SIGSEGV, "crash-on-null-handle");
+  ze_event_counter_based_flags_t flags = 0;
+  EXPECT_EQ(zeEventGetCounterBasedFlags(nullptr, &flags), ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
+      << "newer functions look";
 }
 
-TEST_F(quirk_crash, of_a_null_list_queue_or_fence) {
+TEST_F(quirk_crash, of_a_null_event_in_an_append) {
   ASSERT_NO_FATAL_FAILURE(start("crash-on-null-handle"));
-  EXPECT_CRASH(zeCommandListClose(nullptr), SIGSEGV, "crash-on-null-handle");
+  const auto list = in_order_list();
+  ze_event_handle_t none = nullptr;
+  EXPECT_CRASH(zeCommandListAppendSignalEvent(list, none), SIGSEGV, "crash-on-null-handle");
+  EXPECT_CRASH(zeCommandListAppendBarrier(list, nullptr, 1, &none), SIGSEGV,
+               "crash-on-null-handle");
+  EXPECT_EQ(zeCommandListAppendBarrier(regular_list(), nullptr, 1, &none),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT)
+      << "regular lists look";
+}
+
+TEST_F(quirk_crash, of_a_null_list_queue_fence_pool_or_context) {
+  ASSERT_NO_FATAL_FAILURE(start("crash-on-null-handle"));
+  ze_command_list_handle_t none = nullptr;
+  EXPECT_CRASH(zeCommandListClose(none), SIGSEGV, "crash-on-null-handle");
+  EXPECT_CRASH(zeCommandQueueExecuteCommandLists(queue(), 1, &none, nullptr), SIGSEGV,
+               "crash-on-null-handle");
   EXPECT_CRASH(zeCommandQueueSynchronize(nullptr, 0), SIGSEGV, "crash-on-null-handle");
   EXPECT_CRASH(zeFenceQueryStatus(nullptr), SIGSEGV, "crash-on-null-handle");
-  EXPECT_EQ(zeContextDestroy(nullptr), ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
-      << "contexts are checked";
+  EXPECT_CRASH(zeEventPoolDestroy(nullptr), SIGSEGV, "crash-on-null-handle");
+  EXPECT_CRASH(zeContextDestroy(nullptr), SIGSEGV, "crash-on-null-handle");
 }
 
 TEST_F(quirk_crash, of_a_null_pointer_in_an_append) {
@@ -252,6 +274,12 @@ TEST_F(quirk_crash, of_a_null_pointer_in_an_append) {
   const auto list = in_order_list();
   EXPECT_CRASH(zeCommandListAppendMemoryCopy(list, nullptr, nullptr, 4, nullptr, 0, nullptr),
                SIGSEGV, "crash-on-null-pointer");
+  EXPECT_CRASH(zeCommandListAppendBarrier(list, nullptr, 1, nullptr), SIGSEGV,
+               "crash-on-null-pointer");
+  EXPECT_EQ(zeCommandListAppendWaitOnEvents(list, 0, nullptr), ZE_RESULT_ERROR_INVALID_NULL_POINTER)
+      << "there is nothing to look at";
+  EXPECT_EQ(zeCommandListAppendMemoryPrefetch(list, nullptr, 4),
+            ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   EXPECT_EQ(zeDeviceGetProperties(device_, nullptr), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
@@ -286,17 +314,16 @@ TEST_F(quirk, a_kernel_argument_that_is_not_there_is_an_invalid_argument) {
   EXPECT_EQ(zeModuleDestroy(module), ZE_RESULT_SUCCESS);
 }
 
-TEST_F(quirk, shared_memory_has_no_concurrent_access) {
-  ASSERT_NO_FATAL_FAILURE(start("no-concurrent-shared-memory"));
+TEST_F(quirk, memory_is_accessed_by_one_side_at_a_time) {
+  ASSERT_NO_FATAL_FAILURE(start("no-concurrent-access"));
   ze_device_memory_access_properties_t access = {};
   access.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES;
   ASSERT_EQ(zeDeviceGetMemoryAccessProperties(device_, &access), ZE_RESULT_SUCCESS);
-  constexpr uint32_t concurrent =
-      ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
-  EXPECT_EQ(access.sharedSingleDeviceAllocCapabilities & concurrent, 0u);
-  EXPECT_EQ(access.sharedCrossDeviceAllocCapabilities & concurrent, 0u);
-  EXPECT_NE(access.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW, 0u);
-  EXPECT_NE(access.hostAllocCapabilities & concurrent, 0u);
+  constexpr uint32_t one_side = ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
+  EXPECT_EQ(access.hostAllocCapabilities, uint32_t{ZE_MEMORY_ACCESS_CAP_FLAG_RW});
+  EXPECT_EQ(access.deviceAllocCapabilities, one_side);
+  EXPECT_EQ(access.sharedSingleDeviceAllocCapabilities, one_side);
+  EXPECT_EQ(access.sharedCrossDeviceAllocCapabilities, 0u);
 }
 
 TEST_F(quirk, the_maximum_of_counters_is_not_told) {
@@ -323,6 +350,7 @@ TEST_F(quirk, plain_host_memory_is_copied_but_not_filled) {
   uint32_t on_stack[2] = {7, 0};
   auto* shared = shared_memory<uint32_t>(2);
   EXPECT_EQ(fill(list, on_stack, 1, sizeof on_stack), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(fill(list, nullptr, 1, 4), ZE_RESULT_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(fill(list, shared + 1, 1, sizeof *shared), ZE_RESULT_SUCCESS);
   EXPECT_EQ(copy(list, &on_stack[1], &shared[1]), ZE_RESULT_SUCCESS);
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
