@@ -1,10 +1,12 @@
 #include <level_zero/ze_api.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "check/rule_sets.hpp"
+#include "model/call_time.hpp"
 
 namespace zevent::check {
 namespace {
@@ -20,9 +22,17 @@ std::string duration_text(uint64_t ns) {
   return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
 }
 
+// A bounded wait may overrun its timeout by one part in so many.
+constexpr uint64_t overrun_share = 20;
+// So many slow calls of a function are described with what the device was at.
+constexpr size_t max_described = 64;
+
 class blocking_rule_set final : public rule_set {
  public:
-  using rule_set::rule_set;
+  explicit blocking_rule_set(inspection& of)
+      : rule_set(of),
+        blocks_judge_(of.options.blocking_ns),
+        overruns_judge_(of.options.overrun_ns) {}
 
   bool wants(function) const override { return true; }
 
@@ -30,8 +40,13 @@ class blocking_rule_set final : public rule_set {
     see_polling(call);
     if (!call.did_return) return;
     const uint64_t took = call.end_ns - call.start_ns;
-    if (took > look_.options.blocking_ns && may_not_block(call)) report_block(call, took);
-    see_overrun(call, took);
+    if (may_not_block(call)) see_block(call, took);
+    if (call.has(timeout)) see_overrun(call, took);
+  }
+
+  void calls_end() override {
+    for (auto& each : blocks_) report_block(each);
+    for (const auto& each : overruns_) report_overrun(each);
   }
 
  private:
@@ -40,6 +55,16 @@ class blocking_rule_set final : public rule_set {
     uint64_t handle = 0;
     uint64_t times = 0;
     call_number first = model::no_call;
+  };
+
+  // A call that took long: whether that is a finding is known when all calls were seen.
+  struct slow_call {
+    call_number number;
+    std::string_view name;
+    model::stall_judge::candidate judged;
+    bool device_is_busy = false;
+    std::vector<std::string> steps;
+    std::vector<finding::involved> calls;
   };
 
   bool may_not_block(const call_view& call) const {
@@ -65,30 +90,89 @@ class blocking_rule_set final : public rule_set {
     return list != nullptr && !list->synchronous;
   }
 
-  // EV-70, with what the device was at. While the device is idle, time went elsewhere: to starting
-  // threads, or to other programs.
-  void report_block(const call_view& call, uint64_t took) {
+  static model::call_use use_of(const call_view& call) {
+    model::call_use use;
+    use.function = static_cast<uint32_t>(call.which);
+    if (is_append(call.which)) {
+      use.list = call[hCommandList];
+      use.kernel = call[hKernel];
+    }
+    return use;
+  }
+
+  const trace::call_usage* usage_of(const call_view& call, uint64_t took, uint64_t limit) const {
+    return took > limit ? look_.usage_of(call.number) : nullptr;
+  }
+
+  void see_block(const call_view& call, uint64_t took) {
+    const uint64_t limit = look_.options.blocking_ns;
+    const auto judged =
+        blocks_judge_.add(use_of(call), model::explain_time(took, usage_of(call, took, limit)));
+    if (took <= limit) return;
     const auto& streams = look_.state.streams();
-    const bool busy_device =
+    auto& slow = blocks_.emplace_back(slow_call{call.number, call.name, judged, false, {}, {}});
+    slow.device_is_busy =
         std::any_of(streams.begin(), streams.end(), [](const auto& each) { return each->busy(); });
-    finding* made = look_.add(ev(70), call.name.data(),
-                              busy_device ? std::nullopt : std::optional(severity::note));
-    if (made == nullptr) return;
-    made->message = fmt::format("{} took {}, more than {}.", call.name, duration_text(took),
-                                duration_text(look_.options.blocking_ns));
+    if (described_[call.which]++ < max_described) describe_device(slow, call);
+  }
+
+  // With what the device was at.
+  void describe_device(slow_call& slow, const call_view& call) const {
+    finding made{};
     size_t listed = 0;
-    for (const auto& each : streams) {
+    for (const auto& each : look_.state.streams()) {
       std::vector<const run*> pending;
       for (const auto& candidate : each->runs) {
         if (!complete(*candidate)) pending.push_back(candidate.get());
       }
       if (pending.empty()) continue;
       if (++listed > 4) break;
-      describe_stream(*made, *each, pending);
+      describe_stream(made, *each, pending);
     }
-    if (listed == 0) made->steps.push_back("As far as the recording shows, the device was idle.");
-    describe_signal(*made, call);
-    made->calls.push_back({call.number, fmt::format("took {}", duration_text(took))});
+    if (listed == 0) made.steps.push_back("As far as the recording shows, the device was idle.");
+    describe_signal(made, call);
+    slow.steps = std::move(made.steps);
+    slow.calls = std::move(made.calls);
+  }
+
+  // EV-70. While the device is idle, time went elsewhere: to starting threads, or to other
+  // programs.
+  void report_block(slow_call& slow) {
+    const auto verdict = blocks_judge_.judge(slow.judged);
+    const bool is_finding = verdict == model::stall_verdict::stall && slow.device_is_busy;
+    finding* made = look_.add_at(slow.number, ev(70), slow.name.data(),
+                                 is_finding ? std::nullopt : std::optional(severity::note));
+    if (made == nullptr) return;
+    const auto& time = slow.judged.time;
+    const auto took = duration_text(time.duration_ns);
+    made->message = fmt::format("{} took {}, {}.", slow.name, took, reason_text(verdict, time));
+    made->steps = std::move(slow.steps);
+    made->calls = std::move(slow.calls);
+    if (verdict == model::stall_verdict::stall && !time.has_note)
+      made->steps.push_back("What its thread did meanwhile was not recorded.");
+    made->calls.push_back({slow.number, fmt::format("took {}", took)});
+  }
+
+  std::string reason_text(model::stall_verdict verdict, const model::call_time& time) const {
+    const auto explained = model::explanation_text(time);
+    const auto of_which = explained.empty() ? "" : ", of which " + explained;
+    switch (verdict) {
+      case model::stall_verdict::explained:
+        return "of which " + explained;
+      case model::stall_verdict::unnoted:
+        return "and what its thread did meanwhile was not recorded; its other slow calls are "
+               "explained";
+      case model::stall_verdict::first_use:
+        return "the first time; later calls were quick" + of_which;
+      case model::stall_verdict::rare:
+        return "as fewer than one in a thousand of its calls did" + of_which;
+      default:
+        break;
+    }
+    const auto limit = duration_text(look_.options.blocking_ns);
+    if (explained.empty()) return fmt::format("more than {}", limit);
+    return fmt::format("of which {}; {} are left, more than {}", explained,
+                       duration_text(time.unexplained_ns()), limit);
   }
 
   static std::string text_of(const run& which) {
@@ -150,12 +234,31 @@ class blocking_rule_set final : public rule_set {
 
   // EV-71.
   void see_overrun(const call_view& call, uint64_t took) {
-    if (!call.has(timeout) || call[timeout] == 0 || call[timeout] == UINT64_MAX) return;
-    uint64_t most = 0;
-    if (__builtin_add_overflow(call[timeout], look_.options.overrun_ns, &most) || took <= most)
-      return;
-    look_.report(ev(71), call.name.data(), "The wait was to end after {} and took {}.",
-                 duration_text(call[timeout]), duration_text(took));
+    if (call[timeout] == 0 || call[timeout] == UINT64_MAX) return;
+    const uint64_t tolerated = std::max(look_.options.overrun_ns, call[timeout] / overrun_share);
+    uint64_t limit = 0;
+    const bool overflows = __builtin_add_overflow(call[timeout], tolerated, &limit);
+    const auto* usage = overflows ? nullptr : usage_of(call, took, limit);
+    const auto judged =
+        overruns_judge_.add(use_of(call), model::explain_time(took, usage, call[timeout]));
+    if (!overflows && took > limit)
+      overruns_.push_back({call.number, call.name, judged, false, {}, {}});
+  }
+
+  void report_overrun(const slow_call& slow) {
+    const auto verdict = overruns_judge_.judge(slow.judged);
+    const auto& time = slow.judged.time;
+    const bool is_in_proportion = time.unexplained_ns() > time.allowed_ns / overrun_share;
+    const bool is_finding = verdict == model::stall_verdict::stall && is_in_proportion;
+    finding* made = look_.add_at(slow.number, ev(71), slow.name.data(),
+                                 is_finding ? std::nullopt : std::optional(severity::note));
+    if (made == nullptr) return;
+    const auto explained = model::explanation_text(time);
+    made->message = fmt::format("The wait was to end after {} and took {}{}{}.",
+                                duration_text(time.allowed_ns), duration_text(time.duration_ns),
+                                explained.empty() ? "" : ", of which ", explained);
+    if (verdict == model::stall_verdict::stall && !time.has_note)
+      made->steps.push_back("What its thread did meanwhile was not recorded.");
   }
 
   // EV-72.
@@ -185,6 +288,9 @@ class blocking_rule_set final : public rule_set {
   }
 
   std::unordered_map<uint32_t, polling> polls_;  // by thread
+  model::stall_judge blocks_judge_, overruns_judge_;
+  std::vector<slow_call> blocks_, overruns_;
+  std::map<function, size_t> described_;  // how many slow calls
 };
 
 }  // namespace

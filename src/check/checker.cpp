@@ -15,11 +15,11 @@ class process_checker final : public model::listener {
  public:
   process_checker(uint32_t process, finding_list& found, const object_namer& namer,
                   const check_options& options, shared_pools& shared, const blob_reader& blobs,
-                  const std::set<uint32_t>& callback_threads, bool keeps_addresses,
-                  bool has_intel_driver)
+                  const usage_finder& usage, const std::set<uint32_t>& callback_threads,
+                  bool keeps_addresses, bool has_intel_driver)
       : number(process),
         state_(*this),
-        look_(process, state_, found, namer, options, shared, blobs, refused_),
+        look_(process, state_, found, namer, options, shared, blobs, usage, refused_),
         sets_(all_rule_sets(look_)),
         callback_threads_(callback_threads) {
     look_.keeps_addresses = keeps_addresses;
@@ -67,6 +67,9 @@ class process_checker final : public model::listener {
   }
 
   const refused_calls& refused() const { return refused_; }
+  void calls_end() {
+    for (const auto& each : sets_) each->calls_end();
+  }
 
   void finish(bool cut_off, bool crashed) {
     look_.cut_off = cut_off;
@@ -109,10 +112,12 @@ std::string name_by_value(uint32_t, model::object_kind kind, uint64_t handle, ui
 
 }  // namespace
 
-checker::checker(object_namer namer, const check_options& options, blob_reader blobs)
+checker::checker(object_namer namer, const check_options& options, blob_reader blobs,
+                 usage_finder usage)
     : namer_(namer ? std::move(namer) : name_by_value),
       options_(options),
       blobs_(std::move(blobs)),
+      usage_(std::move(usage)),
       found_(options.max_of_a_kind),
       sequence_(*this) {}
 
@@ -123,7 +128,7 @@ process_checker& checker::process_of(const model::call_view& call) {
   auto& place = processes_[call.process];
   if (!place) {
     place = std::make_unique<process_checker>(
-        call.process, found_, namer_, options_, shared_, blobs_, callback_threads_,
+        call.process, found_, namer_, options_, shared_, blobs_, usage_, callback_threads_,
         address_keepers_.contains(call.process), intel_driven_.contains(call.process));
   }
   last_ = place.get();
@@ -147,6 +152,7 @@ std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete,
                                      const std::set<uint32_t>& crashed) {
   sequence_.finish();
   for (const auto& [number, each] : processes_) {
+    each->calls_end();
     if (!incomplete.contains(number))
       each->finish(cut_off.contains(number), crashed.contains(number));
   }

@@ -17,7 +17,7 @@ class process_checker;
 class checker {
  public:
   explicit checker(object_namer namer = {}, const check_options& options = {},
-                   blob_reader blobs = {});
+                   blob_reader blobs = {}, usage_finder usage = {});
   ~checker();
   checker(const checker&) = delete;
   checker& operator=(const checker&) = delete;
@@ -60,6 +60,7 @@ class checker {
   object_namer namer_;
   check_options options_;
   blob_reader blobs_;
+  usage_finder usage_;
   std::span<const trace::memory_note> notes_;
   finding_list found_;
   shared_pools shared_;

@@ -11,6 +11,7 @@
 #include "check/finding.hpp"
 #include "check/refused_calls.hpp"
 #include "model/process_model.hpp"
+#include "trace/call_usage.hpp"
 #include "trace/memory_notes.hpp"
 
 namespace zevent::check {
@@ -42,12 +43,16 @@ using shared_pools = std::map<std::string, shared_pool, std::less<>>;
 // The content of a blob of the trace; nullopt when it is not to be had.
 using blob_reader = std::function<std::optional<std::vector<std::byte>>(const trace::blob_hash&)>;
 
+// What the thread of a slow call did meanwhile; null when that was not recorded. Valid until the
+// next one is asked for.
+using usage_finder = std::function<const trace::call_usage*(call_number)>;
+
 // What rules work with: the state of one process, and where findings go.
 class inspection {
  public:
   inspection(uint32_t process_index, model::process_model& model_of_it, finding_list& found,
              const object_namer& namer, const check_options& set, shared_pools& pools,
-             const blob_reader& blobs, refused_calls& refused_by_driver)
+             const blob_reader& blobs, const usage_finder& usage, refused_calls& refused_by_driver)
       : state(model_of_it),
         options(set),
         shared(pools),
@@ -55,7 +60,8 @@ class inspection {
         refused(refused_by_driver),
         found_(found),
         namer_(namer),
-        blobs_(blobs) {}
+        blobs_(blobs),
+        usage_(usage) {}
 
   model::process_model& state;
   const check_options& options;
@@ -106,6 +112,10 @@ class inspection {
     return blobs_ ? blobs_(hash) : std::nullopt;
   }
 
+  const trace::call_usage* usage_of(call_number call) const {
+    return usage_ ? usage_(call) : nullptr;
+  }
+
   std::string name(const model::object& which) const { return name(which.kind, which.handle); }
   std::string name(model::object_kind kind, uint64_t handle) const {
     return namer_(process, kind, handle, current != nullptr ? current->start_ns : UINT64_MAX);
@@ -124,6 +134,7 @@ class inspection {
   finding_list& found_;
   const object_namer& namer_;
   const blob_reader& blobs_;
+  const usage_finder& usage_;
 };
 
 // A group of rules. They see each call before the model has learned from it, and are told what the
@@ -150,7 +161,9 @@ class rule_set {
   virtual void settles(const call_view& /*call*/) {}
   virtual void starting(const run& /*about_to*/) {}
   virtual void conflicts(const model::access_map::conflict& /*found*/) {}
-  // No call comes any more.
+  // No call comes any more, and some may be missing.
+  virtual void calls_end() {}
+  // No call comes any more, and all are there.
   virtual void finish() {}
 
  protected:

@@ -365,12 +365,16 @@ constexpr std::array table = {
     rule{ev(70), performance, "A call that should not block took long",
          "Queries, getters, waits with timeout 0 and appends to asynchronous lists return at once "
          "in a good driver. The specification gives no bound, so this is a finding about the "
-         "driver, not a fault of the program.",
+         "driver, not a fault of the program. What explains the time otherwise is taken off: "
+         "waiting "
+         "for a processor, page faults. A first use, one call in a thousand, and a call that is "
+         "explained are notes.",
          "zeEventQueryStatus and others, \"should be lock-free\"",
          "Report it to the driver's makers: `zevent repro` writes the program to attach."},
     rule{ev(71), performance, "A wait took longer than its timeout",
          "A wait of the host with a timeout returns when the time is over, rounded to what the "
-         "system can do.",
+         "system can do, and to a twentieth of it. Time that its thread waited for a processor is "
+         "taken off.",
          "zeEventHostSynchronize", "Do not build deadlines on this driver's timeouts."},
     rule{ev(72), performance, "An event is polled in a tight loop",
          "The same query was repeated very often with nothing in between: a processor is kept busy "

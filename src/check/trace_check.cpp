@@ -131,12 +131,15 @@ object_namer names_of(const trace::trace_file& trace) {
 check_result check_trace(const trace::trace_file& trace, const check_options& options,
                          const std::function<void(uint64_t, uint64_t)>& progress) {
   check_result out;
-  checker judge(names_of(trace), options,
-                [&](const trace::blob_hash& hash) -> std::optional<std::vector<std::byte>> {
-                  auto content = trace.read_blob(hash);
-                  if (!content) return std::nullopt;
-                  return std::move(*content);
-                });
+  trace::call_usage_reader usage(trace);
+  checker judge(
+      names_of(trace), options,
+      [&](const trace::blob_hash& hash) -> std::optional<std::vector<std::byte>> {
+        auto content = trace.read_blob(hash);
+        if (!content) return std::nullopt;
+        return std::move(*content);
+      },
+      [&](model::call_number call) { return usage.find(call); });
   judge.set_callback_threads(callback_threads(trace.run()));
   // The software driver keeps the addresses of its memory for itself.
   judge.set_address_keepers(driven_by(trace.run(), "libze_zevent.so"));

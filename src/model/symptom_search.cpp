@@ -6,6 +6,8 @@
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
 #include "api/result_code.hpp"
+#include "model/argument_plan.hpp"
+#include "model/call_time.hpp"
 #include "model/process_calls.hpp"
 #include "model/process_model.hpp"
 
@@ -48,22 +50,33 @@ class blocking_calls {
     }
   }
 
+  // A function of which some calls may not block.
+  static bool concerns(const api::function& function) {
+    return never_blocks(function) || waits(function) || submits(function);
+  }
+
   bool may_block(const api::function& function, trace::call_arguments arguments) const {
-    const auto name = function.name;
-    if (has(name, "QueryStatus") || has(name, "HostSignal") || has(name, "HostReset")) return false;
-    const bool waits = has(name, "Synchronize");
-    const bool submits = has(name, "CommandListAppend") || has(name, "ExecuteCommandLists") ||
-                         has(name, "ImmediateAppend");
-    if (!waits && !submits) return true;
+    if (never_blocks(function)) return false;
+    if (!waits(function) && !submits(function)) return true;
     const auto in = api::decode_inputs(model_, function, arguments.inputs);
     if (!in) return true;
-    if (waits) return in->find("timeout") == nullptr || number(in->find("timeout")) != 0;
+    if (waits(function)) return in->find("timeout") == nullptr || number(in->find("timeout")) != 0;
     for (const std::string_view where : {"hCommandList", "hCommandListImmediate", "hCommandQueue"})
       if (synchronous_.contains(number(in->find(where)))) return true;
     return false;
   }
 
  private:
+  static bool never_blocks(const api::function& function) {
+    return has(function.name, "QueryStatus") || has(function.name, "HostSignal") ||
+           has(function.name, "HostReset");
+  }
+  static bool waits(const api::function& function) { return has(function.name, "Synchronize"); }
+  static bool submits(const api::function& function) {
+    return has(function.name, "CommandListAppend") || has(function.name, "ExecuteCommandLists") ||
+           has(function.name, "ImmediateAppend");
+  }
+
   const api::model& model_;
   std::set<uint64_t> synchronous_;  // lists and queues
 };
@@ -86,11 +99,17 @@ class search {
         info_(trace.run().processes[process]),
         threshold_ns_(threshold_ns),
         last_call_(last_call),
-        blocking_(trace.model()) {
+        blocking_(trace.model()),
+        plan_(trace.model()),
+        usage_(trace),
+        judge_(threshold_ns) {
+    for (const auto& each : trace.model().functions)
+      is_timed_.push_back(blocking_calls::concerns(each));
     trace::call_reader reader(trace_);
     while (const trace::call* call = reader.next())
       if (trace_.process_of(*call) == process_ && !call->injected())
         look_at(*call, reader.arguments());
+    find_stall();
     if (!unreturned_ && info_.end.is_crash() && latest_ && latest_->number <= last_call_)
       crash_elsewhere_ = {
           crash{static_cast<int>(info_.end.status)}, latest_->number,
@@ -101,7 +120,7 @@ class search {
   std::optional<found_symptom> worst() const {
     for (const auto* each : {&unreturned_, &error_})
       if (*each) return *each;
-    return slowest_;
+    return stall_;
   }
 
   const std::optional<found_symptom>& crash_elsewhere() const { return crash_elsewhere_; }
@@ -121,9 +140,8 @@ class search {
       note_unreturned(call, function, blocking_.may_block(function, arguments));
     } else if (call.failed()) {
       if (!error_ && !is_expected(function)) note_error(call, function);
-    } else if (call.duration_ns > threshold_ns_ && call.duration_ns > longest_ns_ &&
-               !blocking_.may_block(function, arguments)) {
-      note_slow(call, function);
+    } else if (is_timed_[call.function]) {
+      note_time(call, function, arguments);
     }
   }
 
@@ -180,17 +198,51 @@ class search {
               fmt::format("call {} {} returned {}", number, function.name, name)};
   }
 
-  void note_slow(const trace::call& call, const api::function& function) {
-    const uint64_t number = trace::number_of(call.number);
-    longest_ns_ = call.duration_ns;
-    slowest_ = {slow_call{{number, ""}, threshold_ns_}, number,
-                fmt::format("call {} {} took {} and may not block", number, function.name,
-                            time_text(call.duration_ns))};
+  // All calls count for what is usual; those that took long are judged at the end.
+  void note_time(const trace::call& call, const api::function& function,
+                 trace::call_arguments arguments) {
+    const bool is_slow = call.duration_ns > threshold_ns_;
+    if (is_slow && blocking_.may_block(function, arguments)) return;
+    call_use use{call.function, 0, 0};
+    if (is_append(plan_.function_of(call.function))) {
+      view_.clear();
+      plan_.read(call.function, arguments.inputs, arguments.outputs, view_);
+      use.list = view_[argument::hCommandList];
+      use.kernel = view_[argument::hKernel];
+    }
+    const auto* usage = is_slow ? usage_.find(call.number) : nullptr;
+    const auto judged = judge_.add(use, explain_time(call.duration_ns, usage));
+    if (is_slow) slow_.push_back({{trace::number_of(call.number), function.name}, judged});
+  }
+
+  // The longest of those that only the driver explains.
+  void find_stall() {
+    const slow_call_seen* longest = nullptr;
+    for (const auto& each : slow_) {
+      if (longest != nullptr &&
+          each.judged.time.unexplained_ns() <= longest->judged.time.unexplained_ns())
+        continue;
+      if (judge_.judge(each.judged) == stall_verdict::stall) longest = &each;
+    }
+    if (longest == nullptr) return;
+    const auto& [call, judged] = *longest;
+    const auto explained = explanation_text(judged.time);
+    auto why = fmt::format("call {} {} took {}", call.number, call.function,
+                           time_text(judged.time.duration_ns));
+    if (!explained.empty())
+      why += fmt::format(", {} of it without an explanation ({})",
+                         time_text(judged.time.unexplained_ns()), explained);
+    stall_ = {slow_call{{call.number, ""}, threshold_ns_}, call.number,
+              std::move(why) + " and may not block"};
   }
 
   struct named_call {
     uint64_t number;
     std::string_view function;
+  };
+  struct slow_call_seen {
+    named_call call;
+    stall_judge::candidate judged;
   };
 
   const trace::trace_file& trace_;
@@ -198,13 +250,31 @@ class search {
   const trace::process_info& info_;
   uint64_t threshold_ns_, last_call_;
   blocking_calls blocking_;
+  argument_plan plan_;
+  call_view view_;
+  trace::call_usage_reader usage_;
+  stall_judge judge_;
+  std::vector<bool> is_timed_;  // by function: some of its calls may not block
+  std::vector<slow_call_seen> slow_;
   std::optional<named_call> latest_;  // of the whole process
-  std::optional<found_symptom> unreturned_, error_, crash_elsewhere_, slowest_;
+  std::optional<found_symptom> unreturned_, error_, crash_elsewhere_, stall_;
   bool crash_is_certain_ = false;  // it was in a call that does not wait
-  uint64_t longest_ns_ = 0;
 };
 
 }  // namespace
+
+symptom_kind kind_of(const symptom& which) {
+  struct {
+    symptom_kind operator()(const slow_call&) const { return symptom_kind::stall; }
+    symptom_kind operator()(const call_with_result&) const { return symptom_kind::error; }
+    symptom_kind operator()(const hang&) const { return symptom_kind::hang; }
+    symptom_kind operator()(const crash&) const { return symptom_kind::crash; }
+    symptom_kind operator()(const memory_differs&) const { return symptom_kind::wrong_memory; }
+    symptom_kind operator()(const exit_status&) const { return symptom_kind::other; }
+    symptom_kind operator()(const no_symptom&) const { return symptom_kind::other; }
+  } kinds;
+  return std::visit(kinds, which);
+}
 
 result<std::optional<found_symptom>> find_symptom(const trace::trace_file& trace, uint32_t process,
                                                   uint64_t threshold_ns, uint64_t last_call) {

@@ -21,10 +21,18 @@ struct found_symptom {
   std::string why;    // "call 49 zeEventQueryStatus took 177.9 ms and may not block"
 };
 
+// What a symptom is a sign of, the clearest first.
+enum class symptom_kind { crash, hang, wrong_memory, error, stall, other };
+symptom_kind kind_of(const symptom& which);
+
 // What is most worth showing again of what a process did until `last_call`: a crash in a call, a
-// hang, an error that its program can hardly have expected, or the call that overran `threshold_ns`
-// by most of those that may not block. Nothing when there is none of these. A crash in no call is
-// none of them: calls do not show it again.
+// hang, an error that its program can hardly have expected, or, of the calls that may not block and
+// that took longer than `threshold_ns` without an explanation (model/call_time.hpp), the one for
+// which this was longest. Nothing when there is none of these. A crash in no call is none of them:
+// calls do not show it again.
+//
+// A stall is the weakest of these signs: who knows of rules that the program broke shows those
+// before one, by kind_of().
 //
 // Of a process whose end is not known, a call that may wait and did not return hung, and any other
 // crashed. One that exited may have left threads in calls.

@@ -41,8 +41,20 @@ class SymptomSearch : public ::testing::Test {
   }
 
   void query(uint64_t duration_ns, ze_result_t result = ZE_RESULT_SUCCESS) {
-    app.call(
+    last_query = app.call(
         "zeEventQueryStatus", {now += 100 * millisecond, duration_ns}, result, [] {}, event);
+  }
+
+  // A query whose thread had no processor for so long, and slept for the rest.
+  void query_without_processor(uint64_t duration_ns, uint64_t run_delay_ns) {
+    query(duration_ns);
+    recording::usage_record note{};
+    note.header.flags = recording::usage_has_run_delay;
+    note.from = now - 1000;
+    note.until = now + duration_ns + 1000;
+    note.run_delay_ns = run_delay_ns;
+    note.voluntary_switches = 1;
+    app.file.usage(last_query, note);
   }
 
   std::string found() {
@@ -65,6 +77,7 @@ class SymptomSearch : public ::testing::Test {
 
   fake_program app;
   uint64_t now = 1000;
+  uint64_t last_query = 0;  // its place
   ze_event_handle_t event = fake_handle<ze_event_handle_t>(0xe);
   // The process was ended by a signal so long after the first call of the recording.
   void ended_by(int signal, uint64_t after_ns) {
@@ -81,8 +94,29 @@ TEST_F(SymptomSearch, FindsTheQueryThatBlocked) {
   query(1000);
   query(50 * millisecond);
   query(20 * millisecond);
+  EXPECT_EQ(found(), "1>100us: call 1 zeEventQueryStatus took 50.0 ms and may not block");
+}
+
+TEST_F(SymptomSearch, DoesNotBlameTheDriverForTheScheduler) {
+  query(1000);
+  query_without_processor(28 * millisecond, 28 * millisecond);
+  EXPECT_EQ(found(), "none");
+}
+
+TEST_F(SymptomSearch, PrefersTheCallWithTheLongestTimeThatNothingExplains) {
+  query(1000);
+  query_without_processor(90 * millisecond, 60 * millisecond);
+  query_without_processor(40 * millisecond, 1 * millisecond);
   EXPECT_EQ(found(),
-            "1>100us: call 1 zeEventQueryStatus took 50.0 ms and may not block");
+            "2>100us: call 2 zeEventQueryStatus took 40.0 ms, 39.0 ms of it without an explanation "
+            "(its thread waited 1.0 ms for a processor) and may not block");
+}
+
+TEST_F(SymptomSearch, LetsTheFirstAppendTakeLonger) {
+  list(0x2, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+  barrier(0x2, 3 * millisecond);
+  barrier(0x2, 1000);
+  EXPECT_EQ(found(), "none");
 }
 
 TEST_F(SymptomSearch, LetsWaitsAndSynchronousListsBlock) {
@@ -96,6 +130,15 @@ TEST_F(SymptomSearch, LetsWaitsAndSynchronousListsBlock) {
   EXPECT_EQ(found(),
             "4>100us: call 4 zeCommandListAppendBarrier took "
             "70.0 ms and may not block");
+}
+
+TEST_F(SymptomSearch, TellsOfWhatASymptomIsASign) {
+  EXPECT_EQ(kind_of(crash{}), symptom_kind::crash);
+  EXPECT_EQ(kind_of(hang{}), symptom_kind::hang);
+  EXPECT_EQ(kind_of(memory_differs{}), symptom_kind::wrong_memory);
+  EXPECT_EQ(kind_of(call_with_result{}), symptom_kind::error);
+  EXPECT_EQ(kind_of(slow_call{}), symptom_kind::stall);
+  EXPECT_LT(symptom_kind::error, symptom_kind::stall);
 }
 
 TEST_F(SymptomSearch, PrefersAnErrorToASlowCall) {
@@ -175,8 +218,7 @@ TEST_F(SymptomSearch, LooksForSomethingElseWhereTheProgramCrashedBetweenCalls) {
   ended_by(SIGABRT, 1000 * millisecond);
   EXPECT_EQ(found(), "none") << "calls do not show that crash again";
   query(50 * millisecond);
-  EXPECT_EQ(found(),
-            "1>100us: call 1 zeEventQueryStatus took 50.0 ms and may not block");
+  EXPECT_EQ(found(), "1>100us: call 1 zeEventQueryStatus took 50.0 ms and may not block");
   query(10, ZE_RESULT_ERROR_DEVICE_LOST);
   EXPECT_EQ(found(),
             "2 result=ERROR_DEVICE_LOST: call 2 zeEventQueryStatus returned ERROR_DEVICE_LOST");
