@@ -8,6 +8,7 @@
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
+#include "model/call_time.hpp"
 #include "report/blob_text.hpp"
 #include "trace/blob_store.hpp"
 
@@ -265,6 +266,33 @@ void call_json::write_times(const trace::call& each, json_writer& out) const {
   out.end_array();
 }
 
+void call_json::write_usage(const trace::call& each, json_writer& out) const {
+  const auto* note = usage_.find(each.number);
+  if (note == nullptr) return;
+  const auto time = model::explain_time(each.duration_ns, note);
+  out.key("usage");
+  out.begin_object();
+  out.member("unexplained_ns", time.unexplained_ns());
+  out.member("no_processor_ns", time.no_processor_ns);
+  out.member("behind_other_thread_ns", time.behind_ns);
+  out.member("page_faults_ns", time.faults_ns);
+  out.member("before_ns", note->before_ns);
+  out.member("processor_ns", note->processor_ns);
+  if (note->has_run_delay()) out.member("run_delay_ns", note->run_delay_ns);
+  out.member("minor_faults", note->minor_faults);
+  out.member("major_faults", note->major_faults);
+  out.member("voluntary_switches", note->voluntary_switches);
+  out.member("involuntary_switches", note->involuntary_switches);
+  if (note->has_others()) {
+    out.member("other_threads", note->other_threads);
+    out.member("other_run_delay_ns", note->other_run_delay_ns);
+    out.member("other_processor_ns", note->other_processor_ns);
+  }
+  out.member("runnable_tasks", note->runnable_tasks);
+  out.member("processors", note->processors);
+  out.end_object();
+}
+
 std::string call_json::object(const trace::call& each, trace::call_arguments arguments) const {
   const auto& model = trace_.model();
   const auto& function = trace_.function(each);
@@ -293,6 +321,7 @@ std::string call_json::object(const trace::call& each, trace::call_arguments arg
   if (each.injected()) out.member("injected", true);
   if (waits_ != nullptr) write_waits(each, out);
   if (!times_.empty()) write_times(each, out);
+  write_usage(each, out);
   out.end_object();
   return text;
 }

@@ -21,7 +21,7 @@ class call_json {
   explicit call_json(const trace::trace_file& trace, handle_style handles = handle_style::names,
                      const model::append_waits* waits = nullptr,
                      std::span<const trace::device_time> times = {})
-      : trace_(trace), names_(trace, handles), waits_(waits), times_(times) {}
+      : trace_(trace), names_(trace, handles), waits_(waits), times_(times), usage_(trace) {}
 
   std::string object(const trace::call& each, trace::call_arguments arguments) const;
   // Only what went in, or what came out: {"hEvent":"event_3"}. "null" when it cannot be read.
@@ -33,11 +33,13 @@ class call_json {
                   api::call_side side, json_writer& out) const;
   void write_waits(const trace::call& each, json_writer& out) const;
   void write_times(const trace::call& each, json_writer& out) const;
+  void write_usage(const trace::call& each, json_writer& out) const;
 
   const trace::trace_file& trace_;
   object_namer names_;
   const model::append_waits* waits_;
   std::span<const trace::device_time> times_;
+  mutable trace::call_usage_reader usage_;  // keeps the chunk that it read last
 };
 
 // "signal", "later signal", …: why a call is waited for.

@@ -114,4 +114,10 @@ std::string call_text::line(const trace::call& each, trace::call_arguments argum
       each.injected() ? "(injected) " : "", coloured_call(each, call_only(each, arguments)));
 }
 
+std::string time_text(const model::call_time& time) {
+  const auto explained = model::explanation_text(time);
+  if (explained.empty()) return "nothing that its thread did explains the time";
+  return fmt::format("{}; {} are left", explained, duration_text(time.unexplained_ns()));
+}
+
 }  // namespace zevent::report

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "model/call_time.hpp"
 #include "report/object_namer.hpp"
 #include "trace/call.hpp"
 #include "trace/call_block.hpp"
@@ -48,5 +49,10 @@ class call_text {
   size_t thread_width_;
   size_t seconds_width_;
 };
+
+// Below a slow call, what explains its time:
+//
+//   its thread waited 27.9 ms for a processor; 190 us are left
+std::string time_text(const model::call_time& time);
 
 }  // namespace zevent::report

@@ -61,6 +61,7 @@ std::vector<trace::file_damage> show(const trace::trace_file& trace,
   if (options.json)
     if (auto read = trace.device_times()) times = std::move(*read);
   const call_json json(trace, options.handles, waits ? &*waits : nullptr, times);
+  trace::call_usage_reader usage(trace);
   const std::string indentation(text.indentation() + 4, ' ');
 
   const auto range = filter.numbers();
@@ -74,6 +75,10 @@ std::vector<trace::file_damage> show(const trace::trace_file& trace,
       continue;
     }
     out.line(text.line(*each, arguments));
+    if (options.usage)
+      if (const auto* note = usage.find(each->number))
+        out.line(indentation + paint(time_text(model::explain_time(each->duration_ns, note)),
+                                     colour::cyan, options.coloured));
     if (!waits) continue;
     const bool by_command = !waits->command_name(each->number).empty();
     for (const auto& wait : waits->of(each->number))

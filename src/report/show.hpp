@@ -15,6 +15,7 @@ struct show_options {
   bool json = false;      // a JSON object a line instead of text
   bool waits = false;     // say of each append what it waits for
   bool injected = false;  // also calls that a tool made
+  bool usage = false;     // say of slow calls what their threads did meanwhile
   handle_style handles = handle_style::names;
   std::function<void(uint64_t, uint64_t)> progress;  // of the work before the first line
 };

@@ -8,6 +8,7 @@
 #include "api/print.hpp"
 #include "base/signal_name.hpp"
 #include "model/append_waits.hpp"
+#include "model/call_time.hpp"
 #include "report/call_json.hpp"
 #include "report/sqlite_database.hpp"
 #include "report/unfinished_file.hpp"
@@ -43,6 +44,12 @@ constexpr const char* schema = R"(
     until_ns INTEGER);
   CREATE TABLE waits (
     call INTEGER REFERENCES calls, why TEXT, awaited_call INTEGER, event TEXT);
+  CREATE TABLE call_usage (
+    call INTEGER REFERENCES calls, unexplained_ns INTEGER, no_processor_ns INTEGER,
+    behind_other_thread_ns INTEGER, page_faults_ns INTEGER, before_ns INTEGER,
+    processor_ns INTEGER, run_delay_ns INTEGER, minor_faults INTEGER, major_faults INTEGER,
+    voluntary_switches INTEGER, involuntary_switches INTEGER, other_run_delay_ns INTEGER,
+    runnable_tasks INTEGER, processors INTEGER);
   CREATE TABLE device_times (
     call INTEGER REFERENCES calls, execution INTEGER REFERENCES calls, device INTEGER,
     start_ns INTEGER, duration_ns INTEGER, impossible INTEGER);
@@ -151,6 +158,9 @@ class exporter {
     const call_json json(trace_);
     sqlite_insert calls(out_, "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite_insert wait_rows(out_, "INSERT INTO waits VALUES (?, ?, ?, ?)");
+    sqlite_insert usage_rows(
+        out_, "INSERT INTO call_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    trace::call_usage_reader usage(trace_);
     export_report report;
     trace::call_reader reader(trace_);
     while (const trace::call* each = reader.next()) {
@@ -160,6 +170,7 @@ class exporter {
       ++report.calls;
       write_call(*each, reader.arguments(), json, waits.command_name(each->number), calls);
       for (const auto& wait : waits.of(each->number)) write_wait(*each, wait, wait_rows);
+      if (const auto* note = usage.find(each->number)) write_usage(*each, *note, usage_rows);
     }
     report.damage.assign(reader.damage().begin(), reader.damage().end());
     return report;
@@ -177,6 +188,18 @@ class exporter {
         each.failed(), each.injected(), json.inputs(each, arguments),
         arguments.outputs.empty() ? std::nullopt : optional_text(json.outputs(each, arguments)),
         command.empty() ? std::nullopt : optional_text(command));
+  }
+
+  static void write_usage(const trace::call& each, const trace::call_usage& note,
+                          sqlite_insert& rows) {
+    const auto time = model::explain_time(each.duration_ns, &note);
+    rows.row(number_of(each.number), time.unexplained_ns(), time.no_processor_ns, time.behind_ns,
+             time.faults_ns, note.before_ns, note.processor_ns,
+             note.has_run_delay() ? std::optional(note.run_delay_ns) : std::nullopt,
+             note.minor_faults, note.major_faults, note.voluntary_switches,
+             note.involuntary_switches,
+             note.has_others() ? std::optional(note.other_run_delay_ns) : std::nullopt,
+             note.runnable_tasks, note.processors);
   }
 
   void write_wait(const trace::call& each, const model::awaited& wait, sqlite_insert& rows) {

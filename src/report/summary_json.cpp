@@ -39,6 +39,12 @@ void write_slowest(const trace::trace_file& trace, const trace_summary& summary,
     out.member("function", trace.function(each).name);
     out.member("start_ns", each.start_ns);
     out.member("duration_ns", each.duration_ns);
+    out.member("unexplained_ns", each.time.unexplained_ns());
+    if (each.time.has_note) {
+      out.member("no_processor_ns", each.time.no_processor_ns);
+      out.member("behind_other_thread_ns", each.time.behind_ns);
+      out.member("page_faults_ns", each.time.faults_ns);
+    }
     out.end_object();
   }
   out.end_array();

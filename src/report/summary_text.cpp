@@ -135,9 +135,12 @@ class summary_printer {
     if (summary_.slowest.empty()) return;
     heading("slowest calls");
     const call_text text(trace_, {});
+    const std::string indentation(text.indentation() + 2, ' ');
     for (const auto& each : summary_.slowest) {
       trace::call_reader reader(trace_, each.number);
-      if (reader.next() != nullptr) out_.line(fitted(text.line(each, reader.arguments())));
+      if (reader.next() == nullptr) continue;
+      out_.line(fitted(text.line(each, reader.arguments())));
+      if (each.time.explained_ns() != 0) out_.line(fitted(indentation + time_text(each.time)));
     }
   }
 

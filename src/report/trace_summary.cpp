@@ -12,35 +12,41 @@ using enum model::argument;
 
 constexpr uint64_t calls_per_progress = 65536;
 
-// Keeps the longest calls seen.
+// Keeps the calls whose time is longest, without what explains it (model/call_time.hpp).
 class slowest_calls {
  public:
-  explicit slowest_calls(size_t most) : most_(most) {}
+  slowest_calls(const trace::trace_file& trace, size_t most) : usage_(trace), most_(most) {}
 
   void add(const trace::call& each) {
     if (most_ == 0 || !each.returned()) return;
-    if (calls_.size() == most_) {
-      if (!longer(each, calls_.front())) return;
+    const bool is_full = calls_.size() == most_;
+    // What is unexplained is no longer than the whole.
+    if (is_full && each.duration_ns < calls_.front().time.unexplained_ns()) return;
+    const slow_call added{each, model::explain_time(each.duration_ns, usage_.find(each.number))};
+    if (is_full) {
+      if (!longer(added, calls_.front())) return;
       std::pop_heap(calls_.begin(), calls_.end(), longer);
       calls_.pop_back();
     }
-    calls_.push_back(each);
+    calls_.push_back(added);
     std::push_heap(calls_.begin(), calls_.end(), longer);
   }
 
-  std::vector<trace::call> take() {
+  std::vector<slow_call> take() {
     std::sort_heap(calls_.begin(), calls_.end(), longer);
     return std::move(calls_);
   }
 
  private:
   // Of two that took as long, the earlier one comes first.
-  static bool longer(const trace::call& a, const trace::call& b) {
-    return a.duration_ns != b.duration_ns ? a.duration_ns > b.duration_ns : a.number < b.number;
+  static bool longer(const slow_call& a, const slow_call& b) {
+    const uint64_t a_ns = a.time.unexplained_ns(), b_ns = b.time.unexplained_ns();
+    return a_ns != b_ns ? a_ns > b_ns : a.number < b.number;
   }
 
+  trace::call_usage_reader usage_;
   size_t most_;
-  std::vector<trace::call> calls_;  // a heap with the shortest in front
+  std::vector<slow_call> calls_;  // a heap with the shortest in front
 };
 
 bool waits_on_host(std::string_view name) {
@@ -69,7 +75,7 @@ class summariser {
         plan_(trace.model()),
         copies_(trace),
         device_(trace),
-        slowest_(options.slowest) {
+        slowest_(trace, options.slowest) {
     const auto functions = trace.model().functions;
     by_function_.resize(functions.size());
     for (size_t i = 0; i < functions.size(); ++i) {

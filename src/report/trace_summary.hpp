@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/call_time.hpp"
 #include "report/copy_statistics.hpp"
 #include "report/device_statistics.hpp"
 #include "report/latency_histogram.hpp"
@@ -39,6 +40,11 @@ struct event_summary {
   uint64_t polls_ready = 0;
 };
 
+// A call, and what of its time only the driver explains.
+struct slow_call : trace::call {
+  model::call_time time;
+};
+
 struct trace_summary {
   uint64_t calls = 0;
   uint64_t failed = 0;
@@ -47,7 +53,7 @@ struct trace_summary {
   uint64_t duration_ns = 0;  // from the start of the first call to the end of the last
   uint64_t waiting_ns = 0;   // in any function that waits on the host
   std::vector<function_summary> functions;  // by total time, longest first
-  std::vector<trace::call> slowest;         // longest first
+  std::vector<slow_call> slowest;           // by unexplained time, longest first
   std::map<std::string, copy_count> copies;
   event_summary events;
   std::vector<thread_summary> threads;   // by index

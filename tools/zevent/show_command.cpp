@@ -56,6 +56,8 @@ action declare_show(CLI::App& line) {
   line.add_flag("--deps", options->how.waits,
                 "below each append, the commands that it waits for; below a query or a wait, who "
                 "signals the event");
+  line.add_flag("--usage", options->how.usage,
+                "below each slow call, what its thread did meanwhile: whether it had a processor");
   line.add_flag("--json", options->how.json, "one JSON object a line: docs/export.md");
   static const std::map<std::string, report::handle_style> styles = {
       {"names", report::handle_style::names},

@@ -57,6 +57,24 @@ TEST_F(show_story, one_aligned_line_a_call) {
             "timeout=UINT64_MAX) → (did not return)");
 }
 
+TEST(show, says_below_a_slow_call_what_its_thread_did) {
+  trace::story story(true);
+  const auto trace = trace::packed({&story.program});
+  EXPECT_EQ(lines_of(trace).size(), 13u);
+  const auto lines = lines_of(trace, "", {.usage = true});
+  ASSERT_EQ(lines.size(), 14u);
+  EXPECT_NE(lines[9].find("    its thread waited 1.5 ms for a processor; 500 us are left"),
+            std::string::npos)
+      << lines[9];
+  const auto json = nlohmann::json::parse(lines_of(trace, "8", {.json = true}).front());
+  EXPECT_EQ(json["usage"]["no_processor_ns"], 1'500'000);
+  EXPECT_EQ(json["usage"]["unexplained_ns"], 500'000);
+  EXPECT_EQ(json["usage"]["voluntary_switches"], 2);
+  EXPECT_FALSE(json["usage"].contains("other_run_delay_ns"));
+  EXPECT_FALSE(
+      nlohmann::json::parse(lines_of(trace, "7", {.json = true}).front()).contains("usage"));
+}
+
 TEST_F(show_story, ends_with_the_signal_that_ended_the_program) {
   const uint64_t start = trace_.run().start_realtime_ns;
   story_.program.file.header().end = {recording::end_kind::by_signal, 11, start + 2'500'000};

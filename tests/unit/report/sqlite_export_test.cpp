@@ -54,6 +54,15 @@ TEST_F(export_of_story, calls_with_their_arguments) {
             strings{"null|null|null"});
 }
 
+TEST_F(export_of_story, what_threads_did_during_slow_calls) {
+  trace::story story(true);
+  ASSERT_TRUE(export_sqlite(trace::packed({&story.program}), {}, file_));
+  EXPECT_EQ(query(file_,
+                  "SELECT call, unexplained_ns, no_processor_ns, run_delay_ns, processor_ns, "
+                  "involuntary_switches, other_run_delay_ns FROM call_usage"),
+            strings{"8|500000|1500000|1500000|20000|3|null"});
+}
+
 TEST_F(export_of_story, objects_waits_threads_and_processes) {
   ASSERT_TRUE(export_sqlite(trace_, {}, file_));
   EXPECT_EQ(query(file_, "SELECT object, kind, released_by FROM objects WHERE kind = 'event'"),

@@ -8,7 +8,8 @@ namespace zevent::trace {
 // query that finds it not ready, a wait, an error, and a launch on an in-order list.
 class story {
  public:
-  story() {
+  // With usage, it is known that the thread of the wait had no processor for 1.5 ms.
+  explicit story(bool has_usage = false) {
     create_objects();
     const uint32_t no_events = 0, one_event = 1;
     ze_event_handle_t* none = nullptr;
@@ -23,7 +24,9 @@ class story {
     program.call(
         "zeEventQueryStatus", {9000, 100}, ZE_RESULT_NOT_READY, [] {}, copy_done_);
     const uint64_t forever = UINT64_MAX;
-    program.call("zeEventHostSynchronize", {10'000, 2'000'000}, copy_done_, forever);
+    const auto wait =
+        program.call("zeEventHostSynchronize", {10'000, 2'000'000}, copy_done_, forever);
+    if (has_usage) add_usage(wait);
     program.call("zeEventQueryStatus", {2'020'000, 80}, copy_done_);
     program.call("zeEventDestroy", {2'030'000, 20}, fill_done_);
     program.call(
@@ -45,6 +48,18 @@ class story {
   fake_program program;
 
  private:
+  void add_usage(uint64_t wait) {
+    recording::usage_record note{};
+    note.header.flags = recording::usage_has_run_delay;
+    note.from = 9500;
+    note.until = 2'011'000;
+    note.processor_ns = 20'000;
+    note.run_delay_ns = 1'500'000;
+    note.voluntary_switches = 2;
+    note.involuntary_switches = 3;
+    program.file.usage(wait, note);
+  }
+
   uint64_t fill_ = 0, copy_ = 0;  // places of the calls
 
   void create_objects() {

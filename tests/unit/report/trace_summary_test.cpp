@@ -66,6 +66,40 @@ TEST_F(summary_of_story, slowest_calls_come_first) {
   EXPECT_TRUE(summarise(trace_, {}, {.slowest = 0}).slowest.empty());
 }
 
+// Of two polls the one comes first whose time nothing explains, though the other took longer.
+TEST_F(summary_of_story, slowest_calls_are_those_that_nothing_explains) {
+  trace::fake_program program;
+  const auto event = trace::fake_handle<ze_event_handle_t>(0xe);
+  const auto preempted = program.call("zeEventQueryStatus", {1'000'000, 28'000'000}, event);
+  recording::usage_record note{};
+  note.header.flags = recording::usage_has_run_delay;
+  note.from = 999'000;
+  note.until = 29'001'000;
+  note.run_delay_ns = 27'900'000;
+  note.voluntary_switches = 1;
+  program.file.usage(preempted, note);
+  program.call("zeEventQueryStatus", {30'000'000, 5'000'000}, event);
+  program.call("zeEventQueryStatus", {40'000'000, 200}, event);
+  const auto trace = trace::packed({&program});
+  const auto summary = summarise(trace, {}, {.slowest = 2});
+  ASSERT_EQ(summary.slowest.size(), 2u);
+  EXPECT_EQ(number_of(summary.slowest[0].number), 1u);
+  EXPECT_EQ(number_of(summary.slowest[1].number), 0u);
+  EXPECT_EQ(summary.slowest[1].time.unexplained_ns(), 100'000u);
+
+  const auto text =
+      written([&](text_output& out) { write_summary_text(trace, summary, {.title = "t"}, out); });
+  EXPECT_NE(text.find("its thread waited 27.9 ms for a processor; 100 us are left"),
+            std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(
+      written([&](text_output& out) { write_summary_json(trace, summary, out); }));
+  EXPECT_EQ(json["slowest"][0]["unexplained_ns"], 5'000'000);
+  EXPECT_FALSE(json["slowest"][0].contains("no_processor_ns"));
+  EXPECT_EQ(json["slowest"][1]["duration_ns"], 28'000'000);
+  EXPECT_EQ(json["slowest"][1]["no_processor_ns"], 27'900'000);
+}
+
 TEST_F(summary_of_story, copies_by_kind_of_memory) {
   const auto summary = summarise(trace_, {}, {});
   ASSERT_EQ(summary.copies.size(), 2u);
