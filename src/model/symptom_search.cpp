@@ -270,6 +270,7 @@ symptom_kind kind_of(const symptom& which) {
     symptom_kind operator()(const hang&) const { return symptom_kind::hang; }
     symptom_kind operator()(const crash&) const { return symptom_kind::crash; }
     symptom_kind operator()(const memory_differs&) const { return symptom_kind::wrong_memory; }
+    symptom_kind operator()(const rule_finding&) const { return symptom_kind::broken_rule; }
     symptom_kind operator()(const exit_status&) const { return symptom_kind::other; }
     symptom_kind operator()(const no_symptom&) const { return symptom_kind::other; }
   } kinds;

@@ -22,7 +22,7 @@ struct found_symptom {
 };
 
 // What a symptom is a sign of, the clearest first.
-enum class symptom_kind { crash, hang, wrong_memory, error, stall, other };
+enum class symptom_kind { crash, hang, wrong_memory, error, broken_rule, stall, other };
 symptom_kind kind_of(const symptom& which);
 
 // What is most worth showing again of what a process did until `last_call`: a crash in a call, a
