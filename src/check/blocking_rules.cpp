@@ -24,6 +24,9 @@ std::string duration_text(uint64_t ns) {
 
 // A bounded wait may overrun its timeout by one part in so many.
 constexpr uint64_t overrun_share = 20;
+// Of notes, whatever explains them.
+constexpr std::string_view advice_of_notes =
+    "Nothing: as far as is known this is not the driver's fault.";
 // So many slow calls of a function are described with what the device was at.
 constexpr size_t max_described = 64;
 
@@ -143,6 +146,7 @@ class blocking_rule_set final : public rule_set {
     finding* made = look_.add_at(slow.number, ev(70), slow.name.data(),
                                  is_finding ? std::nullopt : std::optional(severity::note));
     if (made == nullptr) return;
+    if (!is_finding) made->advice = advice_of_notes;
     const auto& time = slow.judged.time;
     const auto took = duration_text(time.duration_ns);
     made->message = fmt::format("{} took {}, {}.", slow.name, took, reason_text(verdict, time));
@@ -253,6 +257,7 @@ class blocking_rule_set final : public rule_set {
     finding* made = look_.add_at(slow.number, ev(71), slow.name.data(),
                                  is_finding ? std::nullopt : std::optional(severity::note));
     if (made == nullptr) return;
+    if (!is_finding) made->advice = advice_of_notes;
     const auto explained = model::explanation_text(time);
     made->message = fmt::format("The wait was to end after {} and took {}{}{}.",
                                 duration_text(time.allowed_ns), duration_text(time.duration_ns),

@@ -32,6 +32,7 @@ struct finding {
   std::vector<std::string> steps;  // a chain of reasons, one line each
   uint64_t more = 0;               // others of the same kind that are not listed one by one
   std::string_view kind;           // tells apart findings of one rule
+  std::string_view advice = {};    // instead of the rule's; the same for all notes of a rule
   // What is missing: findings of one process with the same cause go away with one correction.
   // Empty where a finding stands for itself.
   std::string cause;

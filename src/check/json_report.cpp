@@ -125,7 +125,7 @@ std::string as_json(const report_input& input) {
                         {"more", each.more},
                         {"more_calls", numbers_of(each.more_calls)},
                         {"same_cause", consequences_of(each)},
-                        {"advice", broken.advice}});
+                        {"advice", each.advice.empty() ? broken.advice : each.advice}});
   }
   return dumped({{"trace", input.trace},
                  {"calls", input.calls},

@@ -74,7 +74,9 @@ class text_writer {
                   options_.coloured);
     out_ += ' ' + paint(broken.title, colour::bold, options_.coloured) + "\n\n";
     for (const auto* each : findings) write_finding(*each);
-    out_ += wrapped(fmt::format("What to do: {}", broken.advice), 2, options_.width) + '\n';
+    const auto own = findings.front()->advice;
+    const auto advice = own.empty() ? broken.advice : own;
+    out_ += wrapped(fmt::format("What to do: {}", advice), 2, options_.width) + '\n';
   }
 
   void write_finding(const finding& each) {

@@ -14,6 +14,11 @@ namespace {
 constexpr uint64_t minor_fault_ns = 2'000;
 constexpr uint64_t major_fault_ns = 10'000'000;
 
+// Who holds a lock runs for no longer than this until it gives it back, and gets a processor again
+// before that, however busy the machine is.
+constexpr uint64_t max_lock_held_ns = 1'000'000;
+constexpr uint64_t max_preempted_ns = 200'000'000;
+
 // Of the duration, below which a rest does not count.
 constexpr uint64_t substantial_share = 4;
 // As many times the threshold count whatever their share.
@@ -59,10 +64,13 @@ call_time explain_time(uint64_t duration_ns, const trace::call_usage* usage, uin
   const uint64_t slept_ns =
       slept ? std::min(left, less(less(off_processor_ns, delayed_ns), time.allowed_ns)) : 0;
   if (usage->has_others()) {
-    // One that ran meanwhile was at work: the call waited for that, not for its processor.
-    const uint64_t other_ran_ns = less(usage->other_processor_ns, usage->others_before_ns);
-    if (other_ran_ns <= slept_ns / substantial_share)
-      time.behind_ns = take(std::min(slept_ns, usage->other_run_delay_ns));
+    // One that ran meanwhile was at work: the call waited for that, not for its processor. It may
+    // also have run before the call, and while this thread, awake again, had no processor.
+    const uint64_t last_delay_ns = delayed_ns / std::max(1u, usage->voluntary_switches);
+    const uint64_t other_ran_ns =
+        less(usage->other_processor_ns, usage->others_before_ns + last_delay_ns);
+    if (other_ran_ns <= max_lock_held_ns)
+      time.behind_ns = take(std::min({slept_ns, usage->other_run_delay_ns, max_preempted_ns}));
   }
   time.page_faults = usage->minor_faults + usage->major_faults;
   time.faults_ns = take(std::min(usage->processor_ns, usage->minor_faults * minor_fault_ns));

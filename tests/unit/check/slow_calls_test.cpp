@@ -71,6 +71,14 @@ TEST_F(slow_calls, whose_thread_had_no_processor_are_notes) {
                                  next));
 }
 
+TEST_F(slow_calls, that_are_notes_do_not_send_anybody_to_the_makers_of_the_driver) {
+  next_waits_for_processor(28 * ms, query(300) + 1);
+  query(28'100 * us);
+  const auto all = judge.finish({}, {}, {});
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.front().advice, "Nothing: as far as is known this is not the driver's fault.");
+}
+
 TEST_F(slow_calls, that_only_the_driver_explains_are_findings_on_a_busy_machine_too) {
   const uint64_t next = query(300) + 1;
   next_waits_for_processor(28 * ms, next);
