@@ -25,7 +25,10 @@ class timestamp_search final : public listener {
     return std::move(found_);
   }
 
-  void begin(const call_view& call) { state_.begin(call); }
+  void begin(const call_view& call) {
+    now_ns_ = call.start_ns;
+    state_.begin(call);
+  }
   void end(const call_view& call) { state_.end(call); }
 
   void starting(const run& about_to) override {
@@ -40,9 +43,9 @@ class timestamp_search final : public listener {
     std::vector<timestamp_memory> written;
     if (writes_timestamps(about_to.what->which)) {
       for (const auto& each : accesses)
-        if (each.writes) written.push_back({range_of(each.region), about_to.submitted});
+        if (each.writes) written.push_back({range_of(each.region), now_ns_});
     } else if (source != nullptr) {
-      written = copied(source->region, target->region, about_to.submitted);
+      written = copied(source->region, target->region);
     }
     for (const auto& each : accesses)
       if (each.writes && each.region.contiguous()) forget(range_of(each.region));
@@ -51,8 +54,7 @@ class timestamp_search final : public listener {
 
  private:
   // The times of the source, where the copy puts them; all of a target that has another shape.
-  std::vector<timestamp_memory> copied(const byte_region& source, const byte_region& target,
-                                       call_number submitted) const {
+  std::vector<timestamp_memory> copied(const byte_region& source, const byte_region& target) const {
     std::vector<timestamp_memory> out;
     const auto from = range_of(source), to = range_of(target);
     const bool keeps_shape = source.contiguous() && target.contiguous() && from.bytes == to.bytes;
@@ -60,8 +62,8 @@ class timestamp_search final : public listener {
       const uint64_t first = std::max(each.where.first, from.first);
       const uint64_t end = std::min(each.where.end(), from.end());
       if (first >= end) continue;
-      if (!keeps_shape) return {{to, submitted}};
-      out.push_back({{to.first + (first - from.first), end - first}, submitted});
+      if (!keeps_shape) return {{to, now_ns_}};
+      out.push_back({{to.first + (first - from.first), end - first}, now_ns_});
     }
     return out;
   }
@@ -76,14 +78,15 @@ class timestamp_search final : public listener {
         continue;
       }
       if (old.first < where.first)
-        kept.push_back({{old.first, where.first - old.first}, each.submitted});
+        kept.push_back({{old.first, where.first - old.first}, each.at_ns});
       if (old.end() > where.end())
-        kept.push_back({{where.end(), old.end() - where.end()}, each.submitted});
+        kept.push_back({{where.end(), old.end() - where.end()}, each.at_ns});
     }
     found_ = std::move(kept);
   }
 
   process_model state_{*this};
+  uint64_t now_ns_ = 0;
   std::vector<timestamp_memory> found_;
 };
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "model/byte_region.hpp"
-#include "model/object.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::model {
@@ -12,7 +11,7 @@ namespace zevent::model {
 // Memory that holds a time of the device in the end: another one in every run.
 struct timestamp_memory {
   byte_range where;
-  call_number submitted{};  // the append that wrote it, or the execution of its list
+  uint64_t at_ns = 0;  // when the command that wrote it was let start
 };
 
 // What commands that write timestamps have written, and where copies have taken it. What is

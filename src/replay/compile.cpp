@@ -383,9 +383,7 @@ void compiler::look_at_host_memory() {
 // Of what memory holds in the end.
 void compiler::leave_out_times() {
   for (const auto& each : options_.times) {
-    const auto index = index_of_call(trace::number_of(each.submitted));
-    const auto place = index ? seen_.book.find_memory(each.where.first, out_.calls[*index].start_ns)
-                             : std::nullopt;
+    const auto place = seen_.book.find_memory(each.where.first, each.at_ns);
     const auto* const host = place ? nullptr : image_.host_address(each.where.first);
     for (auto& look : out_.looks) {
       if (place && look.host == nullptr && look.device.slot == place->slot &&

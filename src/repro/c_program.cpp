@@ -498,7 +498,7 @@ std::string program_writer::includes() const {
   std::string out =
       needs_dl || has_processes() ? "#define _GNU_SOURCE\n" : "#define _POSIX_C_SOURCE 200809L\n";
   if (needs_dl) out += "#include <dlfcn.h>\n";
-  if (out_.needs.helpers.contains("TIMED")) out += "#include <fcntl.h>\n";
+  if (!out_.symptom_calls.empty()) out += "#include <fcntl.h>\n";
   out += "#include <level_zero/ze_api.h>\n";
   for (const auto& each : out_.needs.headers)
     out += fmt::format("#include <level_zero/{}>\n", each);
