@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,7 +43,10 @@ inline constexpr size_t quirk_count = 22;
 struct intel_release {
   uint16_t year = 0;
   uint16_t week = 0;
-  auto operator<=>(const intel_release&) const = default;
+  bool operator==(const intel_release&) const = default;
+  bool operator<=(const intel_release& other) const {
+    return year < other.year || (year == other.year && week <= other.week);
+  }
 };
 
 struct quirk_description {

@@ -114,7 +114,7 @@ TEST_F(quirk, a_fill_cuts_its_last_pattern_short) {
 
 TEST_F(quirk, a_pool_may_have_no_events) {
   ASSERT_NO_FATAL_FAILURE(start("accepts-pool-without-events"));
-  for (const ze_event_pool_flags_t flags : {0, int{ZE_EVENT_POOL_FLAG_IPC}}) {
+  for (const ze_event_pool_flags_t flags : {0u, uint32_t{ZE_EVENT_POOL_FLAG_IPC}}) {
     ze_event_pool_handle_t made = nullptr;
     ASSERT_EQ(create_pool(flags, 0, &made), ZE_RESULT_SUCCESS);
     ze_event_desc_t desc = {};
