@@ -52,9 +52,8 @@ constexpr std::array<quirk_description, quirk_count> descriptions = {{
      "a null handle is INVALID_NULL_HANDLE",
      "ends the program with SIGSEGV where the handle is the one that a function is called on, an "
      "event to be signalled or reset by a command, an event that an immediate list is to wait for, "
-     "a list to be executed, or a kernel to be launched. Most functions newer than API 1.10 and "
-     "all "
-     "of graphs return an error"},
+     "a list to be executed, or a kernel to be launched. Some newer functions, and those of "
+     "graphs, return an error"},
     {quirk::crash_on_null_pointer, "crash-on-null-pointer", any, any, "",
      "a null pointer in an append is INVALID_NULL_POINTER, and INVALID_SIZE where it is that of a "
      "wait list",
