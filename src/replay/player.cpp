@@ -112,7 +112,7 @@ void player::make_call(uint32_t index, bool passes_baton) {
     entry.state.store(call_state::under_way, std::memory_order_relaxed);
     uint64_t result = invocations[call.function](targets_[call.function], call.slots);
     entry.duration_ticks = call_clock::ticks() - entry.start_ticks;
-    entry.first_answer = static_cast<uint32_t>(result);
+    entry.first_answer = gives_result_[call.function] != 0 ? static_cast<uint32_t>(result) : 0;
     if (call.until_done) [[unlikely]]
       result = ask_until_done(call, entry, result);
     if (extras != nullptr) [[unlikely]]

@@ -62,7 +62,6 @@ bool is_pinned(const recorded_call& call, const survey& seen) {
 
 // How long an ask blocked beyond what it was allowed to; 0 when it did not.
 uint64_t poll_folder::blocked_ns(const recorded_call& call) const {
-  if (options_.mode == poll_mode::outline) return 0;
   const uint64_t timeout_ns = timeout_of(call), took_ns = call.call.duration_ns;
   const bool blocked = took_ns > timeout_ns && took_ns - timeout_ns > options_.blocking_ns;
   return blocked ? took_ns - timeout_ns : 0;
@@ -103,7 +102,9 @@ poll_folder::placement poll_folder::add(const recorded_call& call, const address
   poller& who = pollers_[call.call.thread];
   if (options_.mode == poll_mode::exact) return keep(who, call, book);
   if (!is_ask(call)) {
+    ++other_calls_;
     who.rows.clear();
+    who.done.clear();
     return keep(who, call, book);
   }
   const auto key = key_of(call, book);
@@ -113,12 +114,14 @@ poll_folder::placement poll_folder::add(const recorded_call& call, const address
   if (call.call.returned() && call.call.result == answer_done)
     return add_done(who, call, key, book, pinned);
   who.rows.erase(key);
+  who.done.erase(key);
   return keep(who, call, book);
 }
 
 poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call& call,
                                                 const ask_key& key, const address_book& book,
                                                 bool pinned) {
+  who.done.erase(key);
   const auto [found, is_first] = who.rows.try_emplace(key);
   row& asked = found->second;
   const uint64_t blocked = blocked_ns(call);
@@ -140,31 +143,35 @@ poll_folder::placement poll_folder::add_not_yet(poller& who, const recorded_call
 poll_folder::placement poll_folder::add_done(poller& who, const recorded_call& call,
                                              const ask_key& key, const address_book& book,
                                              bool pinned) {
+  const bool is_plain = blocked_ns(call) == 0 && !pinned;
+  if (const auto known = who.done.find(key);
+      known != who.done.end() && known->second.other_calls == other_calls_ && is_plain) {
+    ++steps_[known->second.step].asks;
+    return {.step = known->second.step};
+  }
   const auto found = who.rows.find(key);
   const bool has_row = found != who.rows.end();
   const row asked = has_row ? found->second : row{};
   if (has_row) who.rows.erase(found);
   // One that blocked, or needs what the host wrote, is asked where it was asked.
-  const bool may_begin_earlier = has_row && blocked_ns(call) == 0 && !pinned;
-  if (may_begin_earlier && asked.step == who.last_step) {
-    auto& loop = steps_[asked.step];
-    ++loop.asks;
-    loop.until_done = true;
-    loop.time.may_wait = true;
-    loop.time.end_ns = call.call.end_ns();
-    loop.time.state = timed(call, book).state;
-    return {.step = asked.step, .completes = true};
-  }
+  const bool may_begin_earlier = has_row && is_plain;
   const bool has_folded = may_begin_earlier && asked.folded_after == who.kept;
-  const auto kept = keep(who, call, book);
-  auto& loop = steps_[kept.step];
+  const bool completes = may_begin_earlier && asked.step == who.last_step;
+  const auto placed =
+      completes ? placement{.step = asked.step, .completes = true} : keep(who, call, book);
+  auto& loop = steps_[placed.step];
   loop.until_done = true;
   loop.time.may_wait = true;
-  if (has_folded) {
+  if (completes) {
+    ++loop.asks;
+    loop.time.end_ns = call.call.end_ns();
+    loop.time.state = timed(call, book).state;
+  } else if (has_folded) {
     loop.turn = asked.folded_number;
     loop.time.start_ns = asked.folded_start_ns;
   }
-  return kept;
+  who.done[key] = {placed.step, other_calls_};
+  return placed;
 }
 
 std::vector<uint32_t> turn_order(const std::vector<replay_step>& steps) {

@@ -38,7 +38,6 @@ namespace zevent::replay {
 enum class poll_mode : uint8_t {
   until_done,  // as above
   exact,       // every recorded ask once
-  outline,     // folded without regard to times and memory: to compare two recordings
 };
 
 // By name: "until-done", "exact".
@@ -106,8 +105,14 @@ class poll_folder {
     // The first that was folded after `folded_after` steps of the thread.
     uint64_t folded_after = 0, folded_number = 0, folded_start_ns = 0;
   };
+  // SUCCESS, which stays the answer as long as nobody makes calls other than asks.
+  struct answered {
+    uint32_t step = 0;
+    uint64_t other_calls = 0;  // as of then
+  };
   struct poller {
     std::map<ask_key, row> rows;
+    std::map<ask_key, answered> done;
     uint64_t kept = 0;  // steps so far
     uint32_t last_step = 0;
   };
@@ -122,6 +127,7 @@ class poll_folder {
 
   poll_options options_;
   std::vector<replay_step> steps_;
+  uint64_t other_calls_ = 0;                      // of all threads, that are no asks
   std::unordered_map<uint32_t, poller> pollers_;  // by thread of the run
 };
 

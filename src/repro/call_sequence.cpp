@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "api/call_codec.hpp"
@@ -235,20 +236,22 @@ result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
   line_writer writer(trace, selection.process);
   replay::recorded_calls calls(trace, selection);
   replay::poll_folder folder({.mode = polls, .named_call = {}});
-  std::unordered_map<uint32_t, std::string> last_ask;  // by thread; "" after another call
+  std::unordered_map<uint32_t, std::set<std::string>>
+      asked;  // by thread, since its last other call
   std::vector<sequence_line> out;
   for (;;) {
     const auto next = calls.next();
     if (!next) return tl::unexpected(next.error());
     if (*next == nullptr) return out;
     const auto& call = **next;
+    // What is folded has been asked before, and need not be written to be left out.
     if (!folder.add(call, writer.book()).is_new) continue;
     std::string text = writer.write(call);
-    const bool folds = polls != replay::poll_mode::exact && replay::is_ask(call);
-    // Two answers in a row are two loops, or the first ask and the others of one loop.
-    auto& last = last_ask[call.call.thread];
-    if (folds && text == last) continue;
-    last = folds ? text : "";
+    auto& own = asked[call.call.thread];
+    if (polls == replay::poll_mode::exact || !replay::is_ask(call))
+      own.clear();
+    else if (!own.insert(text).second)
+      continue;
     out.push_back({call.number(), call.call.thread, std::move(text)});
   }
 }

@@ -18,11 +18,11 @@ struct sequence_line {
   std::string text;
 };
 
-// How often a poll was asked is a matter of time: its asks are one line, unless every ask is wanted
-// (poll_mode::exact).
+// How often a poll asked is a matter of time: of the asks that a thread makes between two other
+// calls, each is there once, unless every ask is wanted (poll_mode::exact).
 result<std::vector<sequence_line>> call_sequence(
     const trace::trace_file& trace, const replay::call_selection& selection,
-    replay::poll_mode polls = replay::poll_mode::outline);
+    replay::poll_mode polls = replay::poll_mode::until_done);
 
 // How the second sequence is not the first: "- " lines that it lacks, "+ " lines that it has
 // besides, at most so many. Nothing when they are the same. Where there are several threads, each

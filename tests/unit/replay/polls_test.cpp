@@ -89,8 +89,20 @@ TEST_F(Polls, AnAnswerThatCameAtOnceIsALoopToo) {
   EXPECT_EQ(folded("1A+ 1x"), "0… 1");
 }
 
-TEST_F(Polls, EverySuccessIsALoopOfItsOwn) {
-  EXPECT_EQ(folded("1A+ 1A+ 1A- 1A+"), "0… 1… 2x2…");
+TEST_F(Polls, AnAnswerThatIsRepeatedIsOne) {
+  EXPECT_EQ(folded("1A+ 1A+ 1A+ 1x"), "0x3… 3");
+}
+
+TEST_F(Polls, AMonitorThatGoesOnAskingForWhatIsDone) {
+  EXPECT_EQ(folded("1A- 1B- 1A+ 1B- 1A+ 1B- 1A+ 1B+ 1A+"), "0 1x3 2x4… 7…@3");
+}
+
+TEST_F(Polls, AfterAnyOtherCallTheAnswerMayBeAnotherOne) {
+  EXPECT_EQ(folded("1A+ 2x 1A+ 1A+ 1x 1A+"), "0… 1 2x2… 4 5…");
+}
+
+TEST_F(Polls, AfterNotReadySuccessIsAnotherOne) {
+  EXPECT_EQ(folded("1A+ 1A+ 1A- 1A+"), "0x2… 2x2…");
 }
 
 TEST_F(Polls, WithoutTheAnswerItIsAskedOnce) {

@@ -58,7 +58,7 @@ TEST(CallSequence, OfAProcessDoesNotTellWhichOfTwoProcessesFoundItsDriverFirst) 
 class SequenceOfPolls : public trace::story {
  protected:
   std::vector<std::string> lines(std::vector<std::string_view> asks,
-                                 replay::poll_mode mode = replay::poll_mode::outline) {
+                                 replay::poll_mode mode = replay::poll_mode::until_done) {
     fake_program fresh;
     std::swap(app, fresh);
     const auto owner = pool(0x9000, 2);
@@ -94,6 +94,7 @@ TEST_F(SequenceOfPolls, IsThatOfTheReproducerOfAMonitor) {
   EXPECT_EQ(recorded, lines({"A-", "B-", "A-", "A-", "A+", "B-", "B+"}));
   EXPECT_EQ(recorded, lines({"A+", "B-", "A+", "B+"})) << "the device is earlier";
   EXPECT_EQ(recorded, lines({"A-", "B+", "A-", "A+", "B+"}));
+  EXPECT_NE(recorded, lines({"A-", "A-", "A+"}));
 }
 
 TEST_F(SequenceOfPolls, HasEveryAskWhereThatIsWanted) {
