@@ -112,12 +112,13 @@ static void timed_result(unsigned which, ze_result_t result, ze_result_t recorde
        {"timed_result", "POLL"},
        R"(
 /* The first ask showed the symptom in the recording. */
-#define POLL_TIMED(which, recorded, call)                             \
-  do {                                                                \
-    double start = now_us();                                          \
-    ze_result_t first = (call);                                       \
-    timed_result(which, first, recorded, now_us() - start, #call);    \
-    if (first == ZE_RESULT_NOT_READY) POLL(call);                     \
+#define POLL_TIMED(which, recorded, call)                                  \
+  do {                                                                     \
+    double waited = waited_us();                                           \
+    double start = now_us();                                               \
+    ze_result_t first = (call);                                            \
+    timed_result(which, first, recorded, now_us() - start, waited, #call); \
+    if (first == ZE_RESULT_NOT_READY) POLL(call);                          \
   } while (0)
 )",
        ""},

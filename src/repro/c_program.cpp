@@ -94,6 +94,7 @@ class program_writer {
                       uint64_t statements) const;
   tl::unexpected<failure> too_large(const std::vector<std::vector<folded_step>>& folded) const;
   result<void> write_sources();
+  bool needs_helper(std::string_view name) const;
   std::string includes() const;
   std::string opening_comment() const;
   std::string objects_code() const;
@@ -492,18 +493,24 @@ std::string program_writer::opening_comment() const {
   return out + " */\n";
 }
 
+// By itself, or because another one needs it.
+bool program_writer::needs_helper(std::string_view name) const {
+  const auto all = c_helpers(out_.needs.helpers);
+  return std::any_of(all.begin(), all.end(), [&](const auto* each) { return each->name == name; });
+}
+
 std::string program_writer::includes() const {
   const bool needs_dl = out_.needs.helpers.contains("find_symbol");
   const bool fetches = out_.needs.helpers.contains("fetch_descriptor");
   std::string out =
       needs_dl || has_processes() ? "#define _GNU_SOURCE\n" : "#define _POSIX_C_SOURCE 200809L\n";
   if (needs_dl) out += "#include <dlfcn.h>\n";
-  if (!out_.symptom_calls.empty()) out += "#include <fcntl.h>\n";
+  if (needs_helper("waited_us")) out += "#include <fcntl.h>\n";
   out += "#include <level_zero/ze_api.h>\n";
   for (const auto& each : out_.needs.headers)
     out += fmt::format("#include <level_zero/{}>\n", each);
   if (has_threads_) out += "#include <pthread.h>\n";
-  if (out_.needs.helpers.contains("keep_polling")) out += "#include <sched.h>\n";
+  if (needs_helper("keep_polling")) out += "#include <sched.h>\n";
   out +=
       "#include <signal.h>\n"
       "#include <stdint.h>\n"

@@ -64,13 +64,22 @@ def broken_rules(zevent, trace):
         return {each["rule"] for each in json.load(file)["findings"]}
 
 
+def on_device(environment, device):
+    """The program's environment with that of another device; faults of both are on."""
+    out = {**(environment or {}), **device}
+    both = [each["ZEVENT_FAULTS"] for each in (environment or {}, device) if "ZEVENT_FAULTS" in each]
+    if both:
+        out["ZEVENT_FAULTS"] = ",".join(both)
+    return out
+
+
 def breaks_no_more_rules(zevent, trace, repro, environment):
     """The reproducer's own recordings have no findings that the program's has not."""
     known = broken_rules(zevent, trace)
     for device in [{}, *OTHER_DEVICES]:
         own = os.path.join(repro, "again.zev")
         record = [zevent, "record", "--driver", "software", "-o", own, "--", os.path.join(repro, "repro")]
-        run(record, 0, {**(environment or {}), **device})
+        run(record, 0, on_device(environment, device))
         more = broken_rules(zevent, own) - known
         if more:
             subprocess.run([zevent, "check", own], check=False)
@@ -80,8 +89,8 @@ def breaks_no_more_rules(zevent, trace, repro, environment):
 def replays_on_other_devices(zevent, trace, record, environment):
     """When the device is done must not matter, in whichever of the two runs."""
     for device in OTHER_DEVICES:
-        run([zevent, "replay", "--environment", "own", trace], 0, {**(environment or {}), **device})
-    slow = {**(environment or {}), **OTHER_DEVICES[0]}
+        run([zevent, "replay", "--environment", "own", trace], 0, on_device(environment, device))
+    slow = on_device(environment, OTHER_DEVICES[0])
     run(record, 0, slow)
     run([zevent, "replay", "--environment", "own", trace], 0, environment)
 

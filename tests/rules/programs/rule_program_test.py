@@ -27,6 +27,7 @@ ALSO = {
     "19": ["EV-12"],
     "36-execute": ["EV-25"],  # the two executions of the list write the same memory
     "44-context": ["EV-36", "EV-7"],
+    "73-stack": ["EV-47"],  # the buffer is overwritten, too
     "74-append": ["EV-12"],  # what was to signal is not in the list
 }
 
