@@ -333,11 +333,11 @@ class verifier {
 
   using sequences = std::vector<std::vector<sequence_line>>;
 
-  static result<sequences> sequences_of(const trace::trace_file& trace,
-                                        std::span<const replay::call_selection> selections) {
+  result<sequences> sequences_of(const trace::trace_file& trace,
+                                 std::span<const replay::call_selection> selections) const {
     sequences out;
     for (const auto& each : selections) {
-      auto calls = call_sequence(trace, each);
+      auto calls = call_sequence(trace, each, options_.polls);
       if (!calls) return tl::unexpected(calls.error());
       out.push_back(std::move(*calls));
     }

@@ -21,8 +21,9 @@ struct verification_options {
   std::string driver;  // to run on; "" for the software driver
   std::vector<std::pair<std::string, std::string>> environment;  // as the recorded process had it
   model::symptom symptom = model::no_symptom{};
-  uint64_t repeat = 5;                    // runs
-  uint64_t timeout_ns = 120'000'000'000;  // of each run
+  replay::poll_mode polls = replay::poll_mode::until_done;  // as the reproducer was written
+  uint64_t repeat = 5;                                      // runs
+  uint64_t timeout_ns = 120'000'000'000;                    // of each run
   // When the runs together took this long, no more are made than the verdict needs.
   uint64_t enough_ns = 120'000'000'000;
   rule_search find_rule;  // needed for a symptom that is a finding of a rule

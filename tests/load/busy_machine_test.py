@@ -1,10 +1,14 @@
 """Records correct programs while other processes take all processors, and expects that nobody is
 blamed for it: no finding about a call's time, and no stall for `zevent repro` to show.
 
-    busy_machine_test.py BUILD_FOLDER [--runs 200] [--spinners 4] [--keep FOLDER]
+    busy_machine_test.py BUILD_FOLDER [--runs 200] [--stalls 10] [--reproducers 20] [--spinners 4]
+                         [--keep FOLDER]
 
-Not one of CTest's tests: it is about what happens once in many runs, and takes minutes. A real
-stall must still be found beside the same processes; that is run too, --stalls times.
+Not one of CTest's tests: it is about what happens once in many runs, and takes minutes. Beside the
+same processes,
+- a real stall must still be found (--stalls times);
+- a polling program's reproducer makes the same calls, has no symptom to show, and breaks no rule that
+  the program keeps (--reproducers times).
 """
 
 import argparse
@@ -81,18 +85,41 @@ def stall_of(zevent, trace, folder):
     return next((line for line in text.splitlines() if "may not block" in line), None)
 
 
+def broken_rules(zevent, trace):
+    done = run([zevent, "check", "--json", "--severity", "hazard", trace])
+    if done.returncode not in (0, 1):
+        sys.exit(f"check {trace}: {done.stderr}")
+    return {each["rule"] for each in json.loads(done.stdout)["findings"]}
+
+
+def fault_of_reproducer(zevent, trace, folder):
+    """What is wrong with the reproducer of a correct program, or nothing."""
+    done = run([zevent, "repro", "--verify", "-o", folder, trace])
+    said = (done.stdout + done.stderr).strip().splitlines()
+    own = folder / "own.zev"
+    more = set()
+    if done.returncode == 0:
+        record(zevent, own, [folder / "repro"])
+        more = broken_rules(zevent, own) - broken_rules(zevent, trace)
+    shutil.rmtree(folder, ignore_errors=True)
+    if done.returncode != 0 or said[-1] != "verified: same calls":
+        return f"exit status {done.returncode}: {said[-1] if said else ''}"
+    return f"it breaks {', '.join(sorted(more))}" if more else None
+
+
 def main():
     words = argparse.ArgumentParser()
     words.add_argument("build", type=pathlib.Path)
     words.add_argument("--runs", type=int, default=200)
     words.add_argument("--stalls", type=int, default=10)
+    words.add_argument("--reproducers", type=int, default=20)
     words.add_argument("--spinners", type=int, default=4)
     words.add_argument("--keep", type=pathlib.Path, help="keep traces with findings here")
     options = words.parse_args()
     build = options.build.resolve()
     zevent = build / "bin/zevent"
     programs = list(programs_of(build))
-    bad, notes, missed = 0, 0, 0
+    bad, notes, missed, wrong = 0, 0, 0, 0
     with spinning_processes(options.spinners), tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         trace = folder / "trace.zev"
@@ -127,10 +154,21 @@ def main():
                     options.keep.mkdir(exist_ok=True)
                     shutil.copy(trace, options.keep / f"stall-{number}.zev")
             trace.unlink()
+        for number in range(options.reproducers):
+            record(zevent, trace, [build / "tests/load/polling", "8"])
+            fault = fault_of_reproducer(zevent, trace, folder / "repro")
+            if fault:
+                wrong += 1
+                print(f"reproducer {number}: {fault}")
+                if options.keep:
+                    options.keep.mkdir(exist_ok=True)
+                    shutil.copy(trace, options.keep / f"reproducer-{number}.zev")
+            trace.unlink()
     print(f"{options.runs} recordings of correct programs beside {options.spinners} spinning "
           f"processes: {bad} with somebody to blame, {notes} notes; "
-          f"{options.stalls} with a real stall: {missed} missed")
-    sys.exit(1 if bad or missed else 0)
+          f"{options.stalls} with a real stall: {missed} missed; "
+          f"{options.reproducers} reproducers of a polling program: {wrong} wrong")
+    sys.exit(1 if bad or missed or wrong else 0)
 
 
 if __name__ == "__main__":

@@ -223,6 +223,10 @@ void say_other_environments(const trace::trace_file& trace,
           each.process + 1, selections.front().process + 1);
 }
 
+replay::poll_mode poll_mode_of(const repro_options& options) {
+  return replay::parse_poll_mode(options.polls).value_or(replay::poll_mode::until_done);
+}
+
 // The verdict in words, and the exit status that goes with it.
 int say_verdict(const repro::verification& verified, const model::symptom& symptom) {
   for (const auto& each : verified.output) fmt::print("./repro: {}\n", each);
@@ -258,6 +262,7 @@ int verify(const repro_options& options, const trace::trace_file& trace,
   verifying.environment =
       replay::recorded_environment(trace.run().processes[selections.front().process]);
   verifying.symptom = symptom;
+  verifying.polls = poll_mode_of(options);
   verifying.repeat = is_none(symptom) ? 1 : options.repeat;
   verifying.find_rule = find_rule;
   const auto verified = [&] {
@@ -301,7 +306,7 @@ int repro(const repro_options& options) {
     return complain("repro", {"there are no calls to reproduce"}, exit_could_not_run);
   const auto* symptom = &chosen->symptom;
   writing.symptom = symptom->what;
-  writing.polls = replay::parse_poll_mode(options.polls).value_or(replay::poll_mode::until_done);
+  writing.polls = poll_mode_of(options);
   say_other_environments(trace, writing.selections);
   const auto program = write_calls(trace, writing);
   if (!program) return complain("repro", program.error(), exit_could_not_run);

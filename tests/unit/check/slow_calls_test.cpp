@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <map>
 
@@ -120,8 +120,8 @@ TEST_F(slow_calls, of_an_incomplete_recording_are_judged_too) {
 TEST_F(slow_calls, whose_note_is_missing_say_so) {
   query(50 * ms);
   const auto all = judge.finish({}, {}, {});
-  const auto slow = std::find_if(all.begin(), all.end(),
-                                 [](const auto& each) { return each.rule == ev(70); });
+  const auto slow =
+      std::find_if(all.begin(), all.end(), [](const auto& each) { return each.rule == ev(70); });
   ASSERT_NE(slow, all.end());
   ASSERT_FALSE(slow->steps.empty());
   EXPECT_EQ(slow->steps.back(), "What its thread did meanwhile was not recorded.");
