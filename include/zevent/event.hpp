@@ -107,8 +107,8 @@ class event : public waitable_event {
   void signal() const;
 
   // Only while no command that signals the event or waits for it is pending: the signal would be
-  // lost. Throws where the driver leaves the event signalled: some of Intel's do (24.26 to 26.27, on
-  // BMG and PVC) after an in-order immediate list has signalled it.
+  // lost. Throws where the driver leaves the event signalled: some of Intel's do (24.26 to 26.27,
+  // on BMG and PVC) after an in-order immediate list has signalled it.
   void reset() const;
 };
 

@@ -248,7 +248,8 @@ TEST_F(ReadingVerb, ATraceInAProgramsPlaceIsSaidToBeOne) {
     const auto end = zevent({verb, "--", "t.zev"});
     EXPECT_EQ(WEXITSTATUS(end.status), 2) << verb;
     EXPECT_NE(end.error.find("t.zev is a trace, not a program"), std::string::npos) << end.error;
-    EXPECT_NE(zevent({verb, "--", ""}).error.find("no program is given"), std::string::npos) << verb;
+    EXPECT_NE(zevent({verb, "--", ""}).error.find("no program is given"), std::string::npos)
+        << verb;
   }
 }
 

@@ -44,7 +44,7 @@ struct level_zero {
   bool lists_answer = true;
   uint64_t failing_append = UINT64_MAX;  // the append that runs out of memory, counted from 0
   ze_result_t reset_result = ZE_RESULT_SUCCESS;
-  bool reset_keeps_state = false;  // a reset says SUCCESS and does nothing
+  bool reset_keeps_state = false;                // a reset says SUCCESS and does nothing
   ze_result_t query_result = ZE_RESULT_SUCCESS;  // of a signalled event
 
   std::vector<command> commands;
