@@ -37,7 +37,7 @@ class process_checker final : public model::listener {
   const uint32_t number;
 
   void begin(const call_view& call, std::span<const trace::memory_note> notes) {
-    look_.current = &call;
+    look_.set_current(call);
     look_.several_threads |= call.thread != first_thread_.value_or(call.thread);
     first_thread_ = first_thread_.value_or(call.thread);
     look_.has_findings = false;
@@ -58,7 +58,7 @@ class process_checker final : public model::listener {
   }
 
   void end(const call_view& call) {
-    look_.current = &call;
+    look_.set_current(call);
     if (std::exchange(look_.unsettled, false)) {
       for (const auto& each : sets_) each->settles(call);
     }
@@ -67,11 +67,14 @@ class process_checker final : public model::listener {
   }
 
   const refused_calls& refused() const { return refused_; }
+
   void calls_end() {
+    look_.forget_current();
     for (const auto& each : sets_) each->calls_end();
   }
 
   void finish(bool cut_off, bool crashed) {
+    look_.forget_current();
     look_.cut_off = cut_off;
     look_.crashed = crashed;
     for (const auto& each : sets_) each->finish();

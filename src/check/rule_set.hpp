@@ -77,6 +77,13 @@ class inspection {
   bool keeps_addresses = false;        // the driver never gives addresses back to the system
   bool has_intel_driver = false;       // Intel's driver for GPUs
 
+  void set_current(const call_view& call) {
+    current = &call;
+    now_ns_ = call.start_ns;
+  }
+  // No call is being looked at any more.
+  void forget_current() { current = nullptr; }
+
   finding* add(rule_id rule, const char* kind, std::optional<severity> level = std::nullopt) {
     return add_at(current->number, rule, kind, level);
   }
@@ -118,7 +125,7 @@ class inspection {
 
   std::string name(const model::object& which) const { return name(which.kind, which.handle); }
   std::string name(model::object_kind kind, uint64_t handle) const {
-    return namer_(process, kind, handle, current != nullptr ? current->start_ns : UINT64_MAX);
+    return namer_(process, kind, handle, now_ns_);
   }
   // As it is called when the process ends.
   std::string last_name(model::object_kind kind, uint64_t handle) const {
@@ -131,6 +138,7 @@ class inspection {
   }
 
  private:
+  uint64_t now_ns_ = 0;  // start of the current call, or of the last one
   finding_list& found_;
   const object_namer& namer_;
   const blob_reader& blobs_;

@@ -116,7 +116,6 @@ class scope_rule_set final : public rule_set {
 
   // Those of one allocation, or all.
   void report_unseen_by_host(const model::allocation* only) {
-    if (look_.current == nullptr) return;
     std::erase_if(unseen_by_host_, [&](const unseen_write& each) {
       if (only != nullptr && each.memory != only->handle) return false;
       report_unseen_by_host(each);
