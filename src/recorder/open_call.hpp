@@ -90,9 +90,10 @@ class open_call : public call_writer {
     result_ = result;
     if (call_ == nullptr) [[unlikely]]
       return false;
+    const bool puts_out = has_outputs && api::has_outputs(result);
     if (duration_ >= log_.slow_ticks()) [[unlikely]]
-      note_usage();
-    return has_outputs && api::has_outputs(result) && begin_outputs();
+      look_after_slow_call(puts_out);
+    return puts_out && begin_outputs();
   }
 
   // Likewise the outputs.
@@ -114,14 +115,11 @@ class open_call : public call_writer {
     completion->call = position_;
     completion->end = start_ + duration_;
     log_.publish(record(), size);
-    has_completion_ = true;
   }
 
   void complete() {
     if (call_ == nullptr) [[unlikely]]
       return;
-    if (duration_ >= recording::duration_is_long - 1 && !has_completion_) [[unlikely]]
-      write_end();
     if (outputs_are_lost_) [[unlikely]]
       count_lost_call();
     else
@@ -148,8 +146,11 @@ class open_call : public call_writer {
     outputs_are_lost_ = true;
     return false;
   }
-  [[gnu::noinline, gnu::cold]] void note_usage() {
+  // One comparison decides that a call is slow, and thus that it may be too long for its word.
+  [[gnu::noinline, gnu::cold]] void look_after_slow_call(bool puts_out) {
+    static_assert(thread_log::max_slow_ticks < recording::duration_is_long);
     log_.note_usage(*call_, position_, start_, duration_);
+    if (duration_ >= recording::duration_is_long - 1 && !puts_out) write_end();
   }
   void write_end() {
     if (begin_outputs()) publish_outputs();
@@ -160,7 +161,6 @@ class open_call : public call_writer {
   recording::call_record* call_ = nullptr;
   uint64_t position_ = 0;
   uint32_t result_ = 0;
-  bool has_completion_ = false;
   bool outputs_are_lost_ = false;
 };
 

@@ -257,7 +257,8 @@ void thread_log::enter_segment(const mapped_segment& segment, uint64_t used_byte
   std::memcpy(cursor_, &owner, sizeof(owner));
   publish(cursor_, sizeof(owner));
   ++thread_->owner.stretch;
-  slow_ticks_ = thread_->recording->ticks_per_second() / slow_calls_per_second;
+  slow_ticks_ =
+      std::min(thread_->recording->ticks_per_second() / slow_calls_per_second, max_slow_ticks);
 }
 
 bool thread_log::attach(recorded_thread& thread, const mapped_segment* left, uint64_t used_bytes) {

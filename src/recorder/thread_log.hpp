@@ -111,6 +111,7 @@ class thread_log {
 
   void write_calibration();
 
+  static constexpr uint64_t max_slow_ticks = 1u << 30;
   // A call that takes as long as this is followed by note_usage().
   uint64_t slow_ticks() const { return slow_ticks_; }
   // Notes what the thread did during a slow call that has just returned.
