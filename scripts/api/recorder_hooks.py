@@ -19,6 +19,9 @@ BEFORE_CALL = {
 
 # When the call is recorded:
 AFTER_CALL = {
+    "zeInit": "if (result == ZE_RESULT_SUCCESS) describe_next_driver();",
+    "zeInitDrivers": "if (result == ZE_RESULT_SUCCESS) describe_drivers(pCount, phDrivers);",
+    "zeDriverGet": "if (result == ZE_RESULT_SUCCESS) describe_drivers(pCount, phDrivers);",
     "zeModuleCreate":
         "if (result == ZE_RESULT_SUCCESS && desc != nullptr && phModule != nullptr)\n"
         "    module_was_created(*phModule, *desc);",
@@ -120,6 +123,7 @@ def recorder_files(model, headers):
 INCLUDES = """#include <level_zero/ze_ddi_common.h>
 
 #include "api/zex_api.h"
+#include "recorder/driver_description.hpp"
 #include "recorder/kernel_arguments.hpp"
 #include "recorder/memory_capture.hpp"
 #include "recorder/open_call.hpp"

@@ -306,7 +306,7 @@ static_assert(sizeof(calibration_record) == 40);
 // Something worth knowing about the process. The name (`detail` bytes) and the value follow, not
 // terminated. Names: "command line" and "environment" (values separated by null bytes),
 // "executable", "working directory", "boot", "kernel", "driver", "way in", "mpi rank", "mpi size",
-// "recorder". A reader shows those it does not know as they are.
+// "recorder", "driver version", "device N" and others. A reader shows unknown ones as they are.
 struct fact_record {
   record_header header;
 };

@@ -10,4 +10,9 @@ namespace zevent::launch {
 // loads it: what its constructors do is not done to this one. The error names the library.
 result<void> probe_driver(const std::string& library);
 
+// The names of the driver's devices, "Intel Arc A770, Intel UHD 770"; an error where it has none
+// that can be used here. A child process initialises the driver. The error does not name the
+// library.
+result<std::string> probe_device(const std::string& library);
+
 }  // namespace zevent::launch

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "api/recording_format.hpp"
-#include "base/environment.hpp"
+#include "base/driver_choice.hpp"
 #include "base/log.hpp"
 #include "base/message.hpp"
 #include "launch/driver_probe.hpp"
@@ -53,21 +53,13 @@ std::string parts_folder_of(const std::string& output) {
   return output + recording::parts_suffix;
 }
 
-std::string find_driver_to_record() {
-  if (const auto named = read_environment("ZEVENT_DRIVER")) return *named;
-  const char* alternative = std::getenv("ZE_ENABLE_ALT_DRIVERS");
-  if (alternative != nullptr && *alternative != '\0') {
-    const std::string all = alternative;
-    return all.substr(0, all.find(','));
-  }
-  std::error_code error;
-  if (!fs::exists("/dev/dri/renderD128", error)) return "";
-  return find_library("libze_intel_gpu.so.1");
-}
-
 std::string find_driver_as_asked(const std::string& asked) {
-  if (asked == "software") return "";
-  return asked.empty() ? find_driver_to_record() : asked;
+  driver_facts facts;
+  if (asked.empty()) facts = read_driver_facts(device_folder(), &find_library);
+  facts.asked = asked;
+  auto choice = choose_driver(facts);
+  if (!choice.left_out.empty()) say("{}", describe_left_out(choice, "--driver"));
+  return std::move(choice.library);
 }
 
 result<void> prepare_parts_folder(const std::string& output) {
@@ -115,7 +107,8 @@ environment_changes environment_for_recording(way_in way, const installation& fi
       {"ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0"},
       {"ZEVENT_RECORD", options.output},
       {"ZEVENT_RECORD_MEMORY", options.memory},
-      {"ZEVENT_DRIVER", options.driver},
+      // The software driver by its path, too: the recorder would choose again.
+      {"ZEVENT_DRIVER", options.driver.empty() ? files.driver : options.driver},
   };
   if (!options.max_size.empty()) changes.emplace_back("ZEVENT_RECORD_MAX_SIZE", options.max_size);
   changes.emplace_back("ZEVENT_PROFILE", options.profile ? "1" : "");

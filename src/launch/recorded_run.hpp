@@ -26,10 +26,9 @@ struct recording_options {
 
 std::string parts_folder_of(const std::string& output);
 
-// The driver that a program would meet here without zevent: the one its environment names, a GPU's,
-// else "", which means the software driver.
-std::string find_driver_to_record();
-// What the user asked for: a library, "software", or "" for the one above.
+// The driver that the user asked for: a library, "software", or "" for the one that a program would
+// get here without zevent (base/driver_choice.hpp). "" for the software driver. Drivers that are
+// left out are named on stderr.
 std::string find_driver_as_asked(const std::string& asked);
 
 // Makes the folder for the parts. It must not be there yet: what is in it would be somebody's

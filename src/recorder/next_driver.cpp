@@ -13,6 +13,7 @@
 #include <string>
 
 #include "api/model.hpp"
+#include "base/driver_choice.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
 #include "recorder/pass_through.hpp"
@@ -41,10 +42,36 @@ std::string own_path() {
   return realpath(own.dli_fname, resolved) != nullptr ? resolved : own.dli_fname;
 }
 
+// The path of a library that is opened, with links resolved.
+std::string path_of(void* opened) {
+  const link_map* map = nullptr;
+  if (dlinfo(opened, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+  char resolved[PATH_MAX];
+  return realpath(map->l_name, resolved) != nullptr ? resolved : map->l_name;
+}
+
+// It stays loaded: it is the next driver, or one that a loader would have loaded too.
+std::string find_driver(const std::string& soname) {
+  void* opened = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return opened != nullptr ? path_of(opened) : std::string();
+}
+
+void complain(const std::string& message) {
+  const std::string line = "zevent: " + message + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
 std::string wanted_library() {
   // A program with another user's rights must not load what that user's environment names.
-  if (getauxval(AT_SECURE) == 0)
-    if (const auto named = read_environment("ZEVENT_DRIVER")) return *named;
+  const bool trusts_environment = getauxval(AT_SECURE) == 0;
+  const driver_choice choice = choose_driver(read_driver_facts(
+      trusts_environment ? device_folder() : "/dev", &find_driver, trusts_environment));
+  const bool is_recording = trusts_environment && read_environment("ZEVENT_RECORD").has_value();
+  if (is_recording && !choice.left_out.empty())
+    complain(describe_left_out(choice, "ZEVENT_DRIVER"));
+  if (is_recording && choice.origin == driver_origin::software)
+    complain("recording on the software driver: no GPU driver found (ZEVENT_DRIVER names another)");
+  if (!choice.library.empty()) return choice.library;
   const std::string own = own_path();
   return own.substr(0, own.rfind('/') + 1) + software_driver;
 }
@@ -53,18 +80,9 @@ std::string wanted_library() {
 std::string loader_path() {
   void* loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (loader == nullptr) return {};
-  const link_map* map = nullptr;
-  char resolved[PATH_MAX];
-  std::string path;
-  if (dlinfo(loader, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr)
-    path = realpath(map->l_name, resolved) != nullptr ? resolved : map->l_name;
+  std::string path = path_of(loader);
   dlclose(loader);
   return path;
-}
-
-void complain(const std::string& message) {
-  const std::string line = "zevent: " + message + "\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
 bool is_own_library(void* candidate) {

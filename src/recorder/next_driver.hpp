@@ -8,9 +8,9 @@
 
 namespace zevent::recorder {
 
-// The driver that the recorder stands in front of: the library of ZEVENT_DRIVER, else the software
-// driver that lies beside the recorder. It is loaded with the first call, or when a loader asks for
-// the first table.
+// The driver that the recorder stands in front of: the one that base/driver_choice.hpp chooses from
+// the environment and the devices here; the software driver is the one beside the recorder. It is
+// loaded with the first call, or when a loader asks for the first table.
 
 // Address of each function of the next driver, by the function's index in api::builtin_model():
 // `load` of its next_stub before the driver is loaded, `absent` where it has no such function.

@@ -11,10 +11,11 @@ constexpr std::array<std::string_view, 5> prefixes = {"ZE_", "ZES_", "ZET_", "ZE
 constexpr std::array<std::string_view, 3> names = {"NEOReadDebugKeys",
                                                    "OverrideDefaultFP64Settings", "ForceDeviceId"};
 // How the program was put on a driver and recorded, and where things are on that machine.
-constexpr std::array<std::string_view, 6> ways_in = {
+constexpr std::array<std::string_view, 7> ways_in = {
     "ZE_ENABLE_ALT_DRIVERS", "ZE_ENABLE_LOADER_DRIVER_DDI_PATH",
     "ZEVENT_DRIVER",         "ZEVENT_LOG",
-    "ZEVENT_CACHE_DIR",      "ZEVENT_KERNEL_COMPILER"};
+    "ZEVENT_DEVICE_FOLDER",  "ZEVENT_CACHE_DIR",
+    "ZEVENT_KERNEL_COMPILER"};
 
 bool is_about_drivers(std::string_view name) {
   if (std::find(ways_in.begin(), ways_in.end(), name) != ways_in.end()) return false;

@@ -87,6 +87,16 @@ void write_places(const trace::trace_file& trace, const trace_summary& summary, 
     out.member("process_id", process.process_id);
     out.member("host", process.host);
     out.member("executable", process.fact("executable"));
+    out.member("driver", process.fact("driver"));
+    if (const auto version = process.fact("driver version"); !version.empty())
+      out.member("driver_version", version);
+    if (const auto device = process.fact("device 0"); !device.empty()) {
+      out.key("devices");
+      out.begin_array();
+      for (size_t k = 0; !process.fact(fmt::format("device {}", k)).empty(); ++k)
+        out.string(process.fact(fmt::format("device {}", k)));
+      out.end_array();
+    }
     out.member("lost_calls", process.lost_calls);
     if (process.end.kind == trace::end_kind::exited) out.member("exit_status", process.end.status);
     if (process.end.kind == trace::end_kind::by_signal)

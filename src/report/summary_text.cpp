@@ -7,6 +7,7 @@
 #include "report/call_text.hpp"
 #include "report/device_output.hpp"
 #include "report/duration_text.hpp"
+#include "report/recorded_driver.hpp"
 #include "report/summary_output.hpp"
 
 namespace zevent::report {
@@ -210,6 +211,8 @@ class summary_printer {
       text += fmt::format(", {}", program);
     if (process.lost_calls != 0) text += fmt::format(", {} lost", process.lost_calls);
     out_.line(fitted(text));
+    if (const auto driver = describe_driver(process); !driver.empty())
+      out_.line(fitted("   on " + driver));
   }
 
   const trace::trace_file& trace_;

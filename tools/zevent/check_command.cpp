@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/message.hpp"
 #include "base/temporary_folder.hpp"
 #include "check/finding_report.hpp"
 #include "check/grouping.hpp"
@@ -21,6 +22,7 @@
 #include "model/symptom_search.hpp"
 #include "report/call_text.hpp"
 #include "report/progress_bar.hpp"
+#include "report/recorded_driver.hpp"
 #include "report_target.hpp"
 #include "trace_argument.hpp"
 
@@ -290,6 +292,9 @@ result<checked_run> record_and_check(const check_line& line, const check::select
   const auto run = record_for_check(recording, changes, program);
   if (!run) return tl::unexpected(run.error());
   checked_run out{run->end, std::nullopt};
+  if (run->recording && *run->recording)
+    for (const auto& each : report::describe_hardware_drivers((*run->recording)->trace.run()))
+      say("check: recorded on {}", each);
   // Why there is no recording was said by `zevent record`.
   if (run->recording)
     out.status = check_opened(line, wanted, *run->recording,

@@ -10,6 +10,7 @@
 #include "launch/program.hpp"
 #include "launch/recorded_run.hpp"
 #include "launch/unrecorded_program.hpp"
+#include "report/recorded_driver.hpp"
 #include "report/summary_output.hpp"
 #include "report/text_output.hpp"
 #include "report_target.hpp"
@@ -61,6 +62,8 @@ result<void> report_on(const profile_options& options, const trace::pack_report&
   // What is not kept is in no file from here on, whatever ends the printing.
   std::error_code error;
   if (options.output.empty()) fs::remove_all(fs::path(output).parent_path(), error);
+  for (const auto& each : report::describe_hardware_drivers(opened->run()))
+    say("profile: recorded on {}", each);
   if (auto printed = print_summary(*opened, options); !printed) return printed;
   if (packed.lost_calls != 0)
     say("profile: {} calls were not recorded{}{}", packed.lost_calls,

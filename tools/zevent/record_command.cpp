@@ -11,7 +11,9 @@
 #include "launch/recorded_run.hpp"
 #include "launch/unrecorded_program.hpp"
 #include "report/progress_bar.hpp"
+#include "report/recorded_driver.hpp"
 #include "trace/pack.hpp"
+#include "trace/trace_file.hpp"
 
 namespace zevent::tool {
 namespace {
@@ -39,6 +41,13 @@ std::string lost_text(const trace::pack_report& report) {
   return fmt::format("{} (recording stopped: {})", text, report.stop_reason);
 }
 
+// Says on which hardware it was, as the trace tells it.
+void say_driver(const std::string& output) {
+  if (const auto opened = trace::trace_file::open(output))
+    for (const auto& each : report::describe_hardware_drivers(opened->run()))
+      say("recorded on {}", each);
+}
+
 // Makes the trace of the parts and says so. False: there is no trace with a call of this run.
 bool pack(const record_options& options) {
   const auto report = [&] {
@@ -61,10 +70,12 @@ bool pack(const record_options& options) {
     return false;
   }
   for (const auto& damage : report->damage) say("record: {}", damage);
-  if (!options.quiet)
+  if (!options.quiet) {
+    say_driver(options.recording.output);
     say("{}, {}, {}, {}, {}: {}", counted(report->calls, "call"),
         counted(report->threads, "thread"), counted(report->processes, "process"),
         lost_text(*report), byte_size_text(report->size_bytes), options.output);
+  }
   return report->calls != 0;
 }
 

@@ -1,12 +1,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 
 #include "base/terminal.hpp"
 #include "check/rules.hpp"
 #include "command.hpp"
 #include "launch/installation.hpp"
+#include "launch/replay_driver.hpp"
 #include "model/symptom_search.hpp"
 #include "replay/chaos_search.hpp"
 #include "replay/hang_report.hpp"
@@ -39,11 +41,25 @@ struct replay_options {
   bool anyway = false;
 };
 
-result<std::string> driver_of(const replay_options& options) {
-  if (!options.driver.empty()) return options.driver;
+// The driver for each of the processes. Says which ones, where that is not plain.
+result<std::vector<std::string>> drivers_of(const replay_options& options,
+                                            const trace::trace_file& trace,
+                                            const std::vector<uint32_t>& processes) {
   const auto files = launch::find_installation();
   if (!files) return tl::unexpected(files.error());
-  return files->driver;
+  // Only the software driver knows chaos.
+  const std::string asked = options.chaos_seeds > 0 ? "software" : options.driver;
+  std::map<std::string, launch::replay_driver> chosen;  // by the recorded driver
+  std::vector<std::string> out;
+  for (const uint32_t each : processes) {
+    const auto recorded = trace.run().processes[each].fact("driver");
+    auto [known, is_new] = chosen.try_emplace(recorded);
+    if (is_new) known->second = launch::choose_replay_driver(asked, recorded, *files);
+    if (is_new && !known->second.note.empty())
+      fmt::print(stderr, "zevent: replay: replaying {}\n", known->second.note);
+    out.push_back(known->second.library);
+  }
+  return out;
 }
 
 // The processes to be replayed, all together.
@@ -181,8 +197,8 @@ int replay(const replay_options& options) {
   if (processes->front() >= trace.run().processes.size())
     return complain("replay", {fmt::format("there is no process {}", processes->front() + 1)},
                     exit_usage);
-  const auto driver = driver_of(options);
-  if (!driver) return complain("replay", driver.error(), exit_could_not_run);
+  const auto drivers = drivers_of(options, trace, *processes);
+  if (!drivers) return complain("replay", drivers.error(), exit_could_not_run);
 
   replay::compile_options compiling;
   compiling.selection = {processes->front(), options.until.value_or(UINT64_MAX)};
@@ -199,7 +215,7 @@ int replay(const replay_options& options) {
   std::vector<std::string> names;
   for (const uint32_t each : *processes) {
     auto& own = running.emplace_back();
-    own.driver = *driver;
+    own.driver = (*drivers)[running.size() - 1];
     own.timeout_ns = *timeout_ns;
     own.play = {options.pace == "recorded" ? replay::pace::recorded : replay::pace::fast,
                 report.compare_memory};
@@ -246,8 +262,10 @@ action declare_replay(CLI::App& line) {
       "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run,\n"
       "2 when the trace cannot be opened. With --symptom: 0 when it is not there, 1 when it is.");
   line.add_option("TRACE", options->trace, "the recording")->required();
-  line.add_option("--driver", options->driver,
-                  "the driver or loader to replay on; the software driver if not given")
+  line.add_option(
+          "--driver", options->driver,
+          "the driver or loader to replay on: 'software', or a library (default: that of the "
+          "recording where it is here, else the software driver)")
       ->type_name("LIBRARY");
   line.add_option("--until", options->until, "stop after that call")->check(is_whole_number());
   line.add_option("--pace", options->pace,

@@ -6,6 +6,7 @@
 #include "check/rule_symptom.hpp"
 #include "command.hpp"
 #include "launch/installation.hpp"
+#include "launch/replay_driver.hpp"
 #include "model/symptom_search.hpp"
 #include "replay/recorded_environment.hpp"
 #include "replay/shared_handles.hpp"
@@ -258,7 +259,10 @@ int verify(const repro_options& options, const trace::trace_file& trace,
     return complain("repro", {fmt::format("there is no driver {}", options.driver)},
                     exit_could_not_run);
   repro::verification_options verifying;
-  verifying.driver = options.driver;
+  const auto driver = launch::choose_replay_driver(
+      options.driver, trace.run().processes[selections.front().process].fact("driver"), *files);
+  if (!driver.note.empty()) fmt::print(stderr, "zevent: repro: verifying {}\n", driver.note);
+  verifying.driver = driver.library == files->driver ? "" : driver.library;
   verifying.environment =
       replay::recorded_environment(trace.run().processes[selections.front().process]);
   verifying.symptom = symptom;
@@ -369,8 +373,10 @@ action declare_repro(CLI::App& line) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}).description(""))
       ->capture_default_str()
       ->type_name("N");
-  line.add_option("--driver", options->driver,
-                  "the driver to verify on; the software driver if not given")
+  line.add_option(
+          "--driver", options->driver,
+          "the driver to verify on: 'software', or a library (default: that of the recording "
+          "where it is here, else the software driver)")
       ->type_name("LIBRARY");
   return [options] { return repro(*options); };
 }
