@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <level_zero/ze_ddi.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/signal_name.hpp"
 
@@ -87,18 +90,23 @@ result<std::string> ask_for_devices(const std::string& library) {
   return names;
 }
 
-std::string read_all(int from) {
+// Nullopt when nothing comes for that long.
+std::optional<std::string> read_all(int from, int timeout_ms) {
   std::string text;
   char piece[512];
   for (;;) {
+    pollfd watched{from, POLLIN, 0};
+    const int ready = poll(&watched, 1, timeout_ms);
+    if (ready == 0) return std::nullopt;
+    if (ready < 0 && errno == EINTR) continue;
     const ssize_t got = read(from, piece, sizeof piece);
     if (got > 0) text.append(piece, static_cast<size_t>(got));
     if (got == 0 || (got < 0 && errno != EINTR)) return text;
   }
 }
 
-// What the question writes, asked in a child process. The error is how the child ended.
-result<std::string> ask_in_child(const std::string& library,
+// What the question answers in a child process. The error is how the child ended.
+result<std::string> ask_in_child(const std::string& library, int timeout_ms,
                                  std::string (*question)(const std::string&)) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
@@ -114,13 +122,15 @@ result<std::string> ask_in_child(const std::string& library,
     _exit(0);  // the library's destructors belong to nobody
   }
   close(ends[1]);
-  std::string answer = read_all(ends[0]);
+  auto answer = read_all(ends[0], timeout_ms);
   close(ends[0]);
+  if (!answer) kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (!answer) return fail("it hangs");
   if (WIFSIGNALED(status)) return fail("it crashed with {}", signal_name(WTERMSIG(status)));
-  return answer;
+  return std::move(*answer);
 }
 
 // First a letter: whether names or a problem follow.
@@ -130,14 +140,14 @@ constexpr char problem_follows = 'p';
 }  // namespace
 
 result<void> probe_driver(const std::string& library) {
-  const auto problem = ask_in_child(library, &problem_of);
+  const auto problem = ask_in_child(library, probe_timeout_ms, &problem_of);
   if (!problem) return fail("cannot load the driver {}: {}", library, problem.error().message);
   if (!problem->empty()) return fail("cannot load the driver {}: {}", library, *problem);
   return {};
 }
 
-result<std::string> probe_device(const std::string& library) {
-  const auto answer = ask_in_child(library, [](const std::string& asked) {
+result<std::string> probe_device(const std::string& library, int timeout_ms) {
+  const auto answer = ask_in_child(library, timeout_ms, [](const std::string& asked) {
     const auto devices = ask_for_devices(asked);
     return devices ? devices_follow + *devices : problem_follows + devices.error().message;
   });

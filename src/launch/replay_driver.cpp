@@ -24,7 +24,12 @@ replay_driver choose_replay_driver(const std::string& asked, const std::string& 
     return {files.driver, is_recorded_elsewhere
                               ? fmt::format("on the software driver; recorded on {}", recorded)
                               : ""};
-  if (!asked.empty()) return {asked, is_software_driver(asked) ? "" : fmt::format("on {}", asked)};
+  if (is_software_driver(asked)) return {asked, ""};
+  if (!asked.empty()) {
+    // Where it cannot be used, the attempt tells why.
+    const auto device = probe_device(asked);
+    return {asked, device ? fmt::format("on {}: {}", asked, *device) : fmt::format("on {}", asked)};
+  }
   if (!is_recorded_elsewhere) return {files.driver, ""};
   if (is_missing_file(recorded))
     return {files.driver,
