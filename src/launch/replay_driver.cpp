@@ -28,7 +28,7 @@ replay_driver choose_replay_driver(const std::string& asked, const std::string& 
   if (!asked.empty()) {
     // Where it cannot be used, the attempt tells why.
     const auto device = probe_device(asked);
-    return {asked, device ? fmt::format("on {}: {}", asked, *device) : fmt::format("on {}", asked)};
+    return {asked, device ? fmt::format("on {}: {}", asked, *device) : ""};
   }
   if (!is_recorded_elsewhere) return {files.driver, ""};
   if (is_missing_file(recorded))
