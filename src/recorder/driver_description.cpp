@@ -22,7 +22,8 @@ constexpr uint32_t max_devices = 32;  // of one driver
 std::atomic<bool> is_described{false};
 
 bool is_wanted() {
-  return !is_described.load(std::memory_order_relaxed) && process_recording::current() != nullptr;
+  return !is_described.load(std::memory_order_relaxed) && next_driver_is_loaded() &&
+         process_recording::current() != nullptr;
 }
 
 template <typename Function>
