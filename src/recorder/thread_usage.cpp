@@ -180,6 +180,9 @@ bool other_threads::scan(uint64_t now) {
     }
   }
   close(directory);
+  // Threads are listed in the order of their creation, and ids begin anew at some time.
+  std::sort(latest_.entries.begin(), latest_.entries.begin() + latest_.count,
+            [](const auto& a, const auto& b) { return a.thread_id < b.thread_id; });
   // One that was interrupted for long is no measure of the next.
   scan_cost_ = std::clamp<uint64_t>(ticks() - now, 1, max_credit_ / 2);
   credit_ -= std::min(credit_, scan_cost_);
