@@ -225,8 +225,8 @@ bool memory_capture::lists_executed(uint64_t call,
   return true;
 }
 
-bool memory_capture::waits(uint64_t call) {
-  if (call == 0 || !copies_unasked_for_.load(std::memory_order_relaxed)) return false;
+bool memory_capture::note_before_wait(uint64_t call) {
+  if (call == 0) return false;
   const turn mine(mutex_);
   if (!mine) return false;
   copies_unasked_for_.store(false, std::memory_order_relaxed);

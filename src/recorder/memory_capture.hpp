@@ -68,8 +68,11 @@ class memory_capture {
 
   bool lists_executed(uint64_t call, std::span<const ze_command_list_handle_t> lists);
 
-  // The host is about to wait for commands, or to ask whether they are done.
-  bool waits(uint64_t call);
+  // The host is about to wait for commands, or to ask whether they are done. Polls come here: one
+  // load decides.
+  bool waits(uint64_t call) {
+    return copies_unasked_for_.load(std::memory_order_relaxed) && note_before_wait(call);
+  }
   // The host knows that some commands are done.
   void waited(uint64_t call);
 
@@ -87,6 +90,7 @@ class memory_capture {
     unsigned waits_left = 0;  // it is looked at after so many waits more
   };
 
+  bool note_before_wait(uint64_t call);
   void note_targets(uint64_t call);
   bool is_plain(const address_range& range) const;  // mutex_ is held, as for all that follow
   bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
