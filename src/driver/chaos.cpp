@@ -13,6 +13,9 @@ constexpr uint64_t first_commands = 1000;
 
 constexpr uint64_t first_dwells = 16;
 constexpr useconds_t dwell_us = 50;
+// How long, and how often in vain, a call waits for one of another thread.
+constexpr int longest_meeting_dwells = 100;
+constexpr int most_missed_meetings = 8;
 
 struct chaos_setting {
   bool on = false;
@@ -73,7 +76,26 @@ void chaos_dwell::stay() {
   if (!first_thread_.compare_exchange_strong(first, self, std::memory_order_relaxed) &&
       first != self)
     is_shared_.store(true, std::memory_order_relaxed);
-  if (number < first_dwells || is_shared_.load(std::memory_order_relaxed)) usleep(dwell_us);
+  inside_.fetch_add(1, std::memory_order_relaxed);
+  if (is_shared_.load(std::memory_order_relaxed)) {
+    wait_for_another_call();
+  } else if (number < first_dwells) {
+    usleep(dwell_us);
+  }
+  inside_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// A lock of the program keeps the other call away: then this waits in vain, and soon no more.
+void chaos_dwell::wait_for_another_call() {
+  if (missed_.load(std::memory_order_relaxed) >= most_missed_meetings) {
+    usleep(dwell_us);
+    return;
+  }
+  for (int i = 0; i < longest_meeting_dwells; ++i) {
+    if (inside_.load(std::memory_order_relaxed) > 1) return;
+    usleep(dwell_us);
+  }
+  missed_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace zevent::driver

@@ -44,14 +44,19 @@ void chaos_delay(chaos_purpose purpose, uint64_t stream, uint64_t number, uint64
 // so that calls which nothing keeps apart overlap, and a recording shows it.
 class chaos_dwell {
  public:
-  // In the first calls on the object, and in all once a second thread has come.
+  // In the first calls on the object, and in all once a second thread has come: these wait for one
+  // of another thread.
   void stay();
 
  private:
+  void wait_for_another_call();
+
   // They decide how long a call takes and nothing else: relaxed.
   std::atomic<uint64_t> calls_{0};
   std::atomic<int> first_thread_{0};
   std::atomic<bool> is_shared_{false};
+  std::atomic<int> inside_{0};
+  std::atomic<int> missed_{0};
 };
 
 }  // namespace zevent::driver

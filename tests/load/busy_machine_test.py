@@ -1,5 +1,5 @@
-"""Records correct programs while other processes take all processors, and expects that nobody is
-blamed for it: no finding about a call's time, and no stall for `zevent repro` to show.
+"""Records correct programs while other processes take all processors, and expects no
+verdict about it: no finding about a call's time, and no stall for `zevent repro` to show.
 
     busy_machine_test.py BUILD_FOLDER [--runs 200] [--stalls 10] [--reproducers 20] [--spinners 4]
                          [--keep FOLDER]
@@ -165,7 +165,7 @@ def main():
                     shutil.copy(trace, options.keep / f"reproducer-{number}.zev")
             trace.unlink()
     print(f"{options.runs} recordings of correct programs beside {options.spinners} spinning "
-          f"processes: {bad} with somebody to blame, {notes} notes; "
+          f"processes: {bad} with a finding about time, {notes} notes; "
           f"{options.stalls} with a real stall: {missed} missed; "
           f"{options.reproducers} reproducers of a polling program: {wrong} wrong")
     sys.exit(1 if bad or missed or wrong else 0)

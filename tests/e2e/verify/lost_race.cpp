@@ -1,10 +1,13 @@
-// A copy that should wait for a fill and does not. The fill waits for work that takes long, so the
-// copy comes first, without chaos, too.
+// A copy that should wait for a fill and does not. The fill waits for work that takes longer than
+// the software driver holds a later command back for an earlier one (50 ms), so the copy comes
+// first, without chaos, too.
 //
 //   lost_race wrong   the copy waits for nothing
 //   lost_race right   the copy waits for the fill
 //
 // Times of the device stand beside what is copied, and are copied, too.
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -14,13 +17,25 @@
 namespace {
 
 constexpr size_t large_bytes = 16 << 20;
-constexpr int large_fills = 64;
+constexpr std::chrono::milliseconds work_time(150);
 
 struct piece {
   uint64_t time = 0;
   uint64_t copied_time = 0;
   uint64_t content = 0;
 };
+
+// So many take about `work_time` on this machine.
+int64_t large_fills(std::vector<char>& large) {
+  using clock = std::chrono::steady_clock;
+  clock::duration shortest = work_time;
+  for (int i = 0; i < 4; ++i) {
+    const auto start = clock::now();
+    std::memset(large.data(), i, large.size());
+    shortest = std::min(shortest, clock::now() - start);
+  }
+  return std::clamp<int64_t>(work_time / shortest, 8, 4096);
+}
 
 }  // namespace
 
@@ -44,9 +59,10 @@ int main(int argc, char** argv) {
 
   std::vector<char> large(large_bytes);
   piece from, to;
-  for (int i = 0; i < large_fills; ++i) {
+  const int64_t fills = large_fills(large);
+  for (int64_t i = 0; i < fills; ++i) {
     const char pattern = 'x';
-    const bool is_last = i + 1 == large_fills;
+    const bool is_last = i + 1 == fills;
     CHECK(zeCommandListAppendMemoryFill(busy, large.data(), &pattern, 1, large_bytes,
                                         is_last ? ze_event_handle_t(worked) : nullptr, 0, nullptr));
   }
