@@ -20,7 +20,10 @@ constexpr uint64_t plain_trials = 3;
 // A wait with a shorter time limit asks how far the device is; one that times out after so long,
 // and else succeeds, lacks a signal.
 constexpr uint64_t long_wait_ns = 100'000'000;
-constexpr uint64_t trial_timeout_ns = 10'000'000'000;
+// A call that takes longer, and longer than twice its recorded time, hangs.
+constexpr uint64_t most_timeout_ns = 5'000'000'000;
+// A run that hangs takes its time: none follows it without chaos, and no further seed after these.
+constexpr uint64_t most_hangs = 3;
 
 using model::open_pair;
 using trace::number_of;
@@ -74,10 +77,12 @@ class chaos_search {
     long_waits_ = long_waits(*compiled);
     if (auto done = run_plainly(*compiled); !done) return tl::unexpected(done.error());
     if (auto done = run_in_order(); !done) return tl::unexpected(done.error());
+    if (plain_.empty() && !finishes_in_order_)
+      return fail("without chaos the replay hangs already{}",
+                  open_.pairs.empty() ? "" : ", and with the commands in order, too");
     judge_plain_runs(*compiled);
-    out_.seeds = options_.seeds;
-    for (uint64_t seed = 1; seed <= options_.seeds; ++seed)
-      if (auto done = try_seed(*compiled, seed); !done) return tl::unexpected(done.error());
+    while (out_.seeds < options_.seeds && out_.under_chaos.hung < most_hangs)
+      if (auto done = try_seed(*compiled, ++out_.seeds); !done) return tl::unexpected(done.error());
     note_memory(*compiled);
     note_waits();
     if (!bad_runs_.empty())
@@ -95,12 +100,17 @@ class chaos_search {
           {number_of(each.waited), each.written.first, each.written.bytes});
     compiling.times = times_;
     compiling.orders = orders_of(in_order);
-    return compile(trace_, compiling);
+    auto compiled = compile(trace_, compiling);
+    if (!compiled) return compiled;
+    // A long wait that succeeded at once is no poll: that it times out is what is looked for.
+    for (const uint32_t each : long_waits(*compiled))
+      if (auto& wait = compiled->calls[each]; wait.asks == 1) wait.until_done = false;
+    return compiled;
   }
 
-  result<run_outcome> run_once(const program& what, run_seed seed, uint64_t timeout_ns) const {
+  result<run_outcome> run_once(const program& what, run_seed seed) const {
     run_options running = options_.running;
-    running.timeout_ns = timeout_ns;
+    running.timeout_ns = std::min(running.timeout_ns, most_timeout_ns);
     running.play.restore_after_waits = false;
     std::erase_if(running.environment,
                   [](const auto& each) { return each.first == "ZEVENT_CHAOS"; });
@@ -109,18 +119,23 @@ class chaos_search {
   }
 
   result<void> run_plainly(const program& what) {
-    for (uint64_t i = 0; i < plain_runs; ++i) {
-      auto outcome = run_once(what, std::nullopt, options_.running.timeout_ns);
+    while (out_.plain_runs < plain_runs && out_.without_chaos.hung == 0) {
+      auto outcome = run_once(what, std::nullopt);
       if (!outcome) return tl::unexpected(outcome.error());
       if (outcome->ending == run_ending::could_not_start) return fail("{}", outcome->message);
-      if (outcome->ending != run_ending::finished)
-        return fail("without chaos the replay {} already",
-                    outcome->ending == run_ending::hung ? "hangs" : "crashes");
+      if (outcome->ending == run_ending::crashed)
+        return fail("without chaos the replay crashes already");
+      tell_progress();
+      ++out_.plain_runs;
+      if (outcome->ending == run_ending::hung) {
+        ++out_.without_chaos.hung;
+        bad_runs_.push_back(std::nullopt);
+        continue;
+      }
       see_waits(what, *outcome);
       plain_.push_back(std::move(*outcome));
-      tell_progress();
     }
-    out_.plain_runs = plain_runs;
+    if (plain_.empty()) return {};
     const auto first = plain_.front().hashes();
     right_.assign(first.begin(), first.end());
     unsteady_.resize(right_.size());
@@ -136,10 +151,10 @@ class chaos_search {
     const auto what = compile_with(open_.pairs);
     if (!what) return tl::unexpected(what.error());
     std::vector<uint64_t> right;
-    std::vector<bool> unsteady(right_.size());
+    std::vector<bool> unsteady(what->hashes);
     std::set<uint32_t> timed_out;
     for (uint64_t i = 0; i < ordered_runs; ++i) {
-      const auto outcome = run_once(*what, std::nullopt, trial_timeout_ns);
+      const auto outcome = run_once(*what, std::nullopt);
       if (!outcome) return tl::unexpected(outcome.error());
       tell_progress();
       if (outcome->ending != run_ending::finished) return {};
@@ -149,6 +164,11 @@ class chaos_search {
         if (hashes[k] != right[k]) unsteady[k] = true;
       for (const uint32_t each : long_waits_)
         if (times_out(*outcome, each)) timed_out.insert(each);
+    }
+    finishes_in_order_ = true;
+    if (plain_.empty()) {
+      right_ = right;
+      unsteady_ = unsteady;
     }
     for (size_t k = 0; k < right_.size(); ++k)
       if (!unsteady[k]) {
@@ -214,7 +234,7 @@ class chaos_search {
       different_.insert(k);
     }
     if (!is_unsteady) return;
-    out_.without_chaos.memory_differs = plain_runs;
+    out_.without_chaos.memory_differs = plain_.size();
     unexplained_ = true;
   }
 
@@ -241,12 +261,13 @@ class chaos_search {
   }
 
   result<void> try_seed(const program& what, uint64_t seed) {
-    const auto outcome = run_once(what, seed, options_.running.timeout_ns);
+    const auto outcome = run_once(what, seed);
     if (!outcome) return tl::unexpected(outcome.error());
     const size_t early_before = early_.size();
     bool bad = true;
     if (outcome->ending == run_ending::hung) {
       ++out_.under_chaos.hung;
+      bad_runs_.push_back(seed);
     } else if (outcome->ending == run_ending::crashed) {
       ++out_.under_chaos.crashed;
     } else {
@@ -288,7 +309,7 @@ class chaos_search {
     if (trials.size() < bad_runs_.size() && !bad_runs_.front())
       trials.insert(trials.end(), plain_trials, std::nullopt);
     for (const auto& each : trials) {
-      const auto outcome = run_once(*what, each, trial_timeout_ns);
+      const auto outcome = run_once(*what, each);
       if (!outcome) return tl::unexpected(outcome.error());
       tell_progress();
       if (outcome->ending != run_ending::finished || !differences(*what, *outcome).empty() ||
@@ -340,8 +361,9 @@ class chaos_search {
   std::vector<bool> unsteady_;      // by hash: not always the same, whatever the order
   std::set<size_t> different_;      // hashes that were not right in some run
   std::set<size_t> early_;          // waits, by index, after which memory still changed
-  std::vector<run_seed> bad_runs_;  // in memory or in waits; those without chaos first
+  std::vector<run_seed> bad_runs_;  // in memory or in waits, or hung; those without chaos first
   bool unexplained_ = false;        // something is unsteady
+  bool finishes_in_order_ = false;  // with all pairs in order, it comes to its end
   uint64_t done_ = 0;
   chaos_report out_;
 };

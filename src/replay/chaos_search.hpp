@@ -37,7 +37,7 @@ struct bad_runs {
 };
 
 struct chaos_report {
-  uint64_t seeds = 0, plain_runs = 0;
+  uint64_t seeds = 0, plain_runs = 0;  // that were tried
   bad_runs under_chaos, without_chaos;
   std::optional<uint64_t> first_bad_seed;
   std::string first_result;  // where results differ: the first one

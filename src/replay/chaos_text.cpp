@@ -31,7 +31,8 @@ class describer {
 
   bool differs() const {
     return report_.under_chaos.memory_differs + report_.without_chaos.memory_differs +
-               report_.under_chaos.timed_out + report_.without_chaos.timed_out !=
+               report_.under_chaos.timed_out + report_.without_chaos.timed_out +
+               report_.under_chaos.hung + report_.without_chaos.hung !=
            0;
   }
 
