@@ -7,6 +7,7 @@
 
 #include "check/rule_sets.hpp"
 #include "model/call_time.hpp"
+#include "model/symptom.hpp"
 
 namespace zevent::check {
 namespace {
@@ -14,13 +15,7 @@ namespace {
 using enum argument;
 using model::command_list;
 using model::complete;
-
-std::string duration_text(uint64_t ns) {
-  if (ns < 10'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} µs", static_cast<double>(ns) / 1e3);
-  if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-  return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
-}
+using model::time_text;
 
 // A bounded wait may overrun its timeout by one part in so many.
 constexpr uint64_t overrun_share = 20;
@@ -148,7 +143,7 @@ class blocking_rule_set final : public rule_set {
     if (made == nullptr) return;
     if (!is_finding) made->advice = advice_of_notes;
     const auto& time = slow.judged.time;
-    const auto took = duration_text(time.duration_ns);
+    const auto took = time_text(time.duration_ns);
     made->message = fmt::format("{} took {}, {}.", slow.name, took, reason_text(verdict, time));
     made->steps = std::move(slow.steps);
     made->calls = std::move(slow.calls);
@@ -173,10 +168,10 @@ class blocking_rule_set final : public rule_set {
       default:
         break;
     }
-    const auto limit = duration_text(look_.options.blocking_ns);
+    const auto limit = time_text(look_.options.blocking_ns);
     if (explained.empty()) return fmt::format("more than {}", limit);
     return fmt::format("of which {}; {} are left, more than {}", explained,
-                       duration_text(time.unexplained_ns()), limit);
+                       time_text(time.unexplained_ns()), limit);
   }
 
   static std::string text_of(const run& which) {
@@ -259,9 +254,9 @@ class blocking_rule_set final : public rule_set {
     if (made == nullptr) return;
     if (!is_finding) made->advice = advice_of_notes;
     const auto explained = model::explanation_text(time);
-    made->message = fmt::format("The wait was to end after {} and took {}{}{}.",
-                                duration_text(time.allowed_ns), duration_text(time.duration_ns),
-                                explained.empty() ? "" : ", of which ", explained);
+    made->message =
+        fmt::format("The wait was to end after {} and took {}{}{}.", time_text(time.allowed_ns),
+                    time_text(time.duration_ns), explained.empty() ? "" : ", of which ", explained);
     if (verdict == model::stall_verdict::stall && !time.has_note)
       made->steps.push_back("What its thread did meanwhile was not recorded.");
   }

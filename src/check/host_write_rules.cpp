@@ -16,8 +16,8 @@ using model::memory_access;
 using model::ref;
 
 // EV-47, EV-78. A recording notes what host memory holds whenever something is submitted or waited
-// for. A note that differs from the one before says that somebody wrote in between; if no command
-// could have done it, it was the host. It must not have been while a command that reads these bytes
+// for. A note that differs from the one before shows a write in between; if no command could have
+// done it, the host did. It must not have been while a command that reads these bytes
 // was under way. A note is made at some moment of its call: what other threads have learned by the
 // end of it, they may have known before they wrote.
 class host_write_rule_set final : public rule_set {

@@ -32,7 +32,7 @@ class lifetime_rule_set final : public rule_set {
   }
 
   void finish() override {
-    // Whoever ended the process may have kept it from waiting and from cleaning up.
+    // A process that was ended from outside might still have waited and cleaned up.
     if (look_.cut_off || look_.crashed) return;
     for (const auto& each : look_.state.streams()) see_pending(*each);
     see_leaks();
@@ -65,7 +65,7 @@ class lifetime_rule_set final : public rule_set {
   }
 
   void see_pending(const model::stream& where) {
-    // What never starts is told by EV-12 and its like, a destroyed context by EV-44.
+    // EV-12 and other rules report what never starts, EV-44 a destroyed context.
     if (where.blocked() || (where.owner && !where.owner->alive())) return;
     const run* first = nullptr;
     const run* working = nullptr;

@@ -82,7 +82,7 @@ class poll_rule_set final : public rule_set {
   }
 
   void finish() override {
-    // Whoever ended the program may have kept it from asking again.
+    // A program that was ended from outside might have asked again.
     if (look_.cut_off || look_.crashed) return;
     for (const auto& [handle, asked] : asked_once_) {
       const event* which = look_.state.events.find_alive(handle);

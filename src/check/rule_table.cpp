@@ -53,7 +53,7 @@ constexpr std::array table = {
          "Wait for the commands that use the event, e.g. by synchronising the queue or the list."},
     rule{ev(8), error, "A handle is used after it was destroyed, or was never made",
          "A handle means nothing after its destroy function was called. It is destroyed once, by "
-         "one thread. A handle that was never made is told where the process crashed on it.",
+         "one thread. A handle that was never made is reported only where the process crashed on it.",
          "zeEventDestroy and the other destroy functions",
          "Give each handle one owner, and clear the variable when it is destroyed."},
     rule{ev(9), error, "External-interrupt waiting on an event that is not counter-based",

@@ -56,7 +56,7 @@ class scope_rule_set final : public rule_set {
   }
 
   void finish() override {
-    // Whoever ended the program may have kept it from the wait that was to come.
+    // A program that was ended from outside might still have waited.
     if (!look_.cut_off && !look_.crashed) report_unseen_by_host(nullptr);
   }
 

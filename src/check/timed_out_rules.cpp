@@ -4,6 +4,7 @@
 
 #include "check/rule_sets.hpp"
 #include "check/wait_chain.hpp"
+#include "model/symptom.hpp"
 
 namespace zevent::check {
 namespace {
@@ -189,8 +190,8 @@ class timed_out_rule_set final : public rule_set {
         look_.add_at(found.call, ev(12), "timed out", may_come ? severity::note : severity::hazard);
     if (made == nullptr) return;
     made->message = fmt::format(
-        "The wait for {} ended by its timeout of {} ns, and could not have ended otherwise.",
-        look_.name(*found.which), found.timeout_ns);
+        "The wait for {} ended by its timeout of {}, and could not have ended otherwise.",
+        look_.name(*found.which), model::time_text(found.timeout_ns));
     made->steps = found.reasons.steps;
     made->calls = found.reasons.calls;
     made->calls.push_back({found.call, "times out"});

@@ -101,7 +101,7 @@ class timestamp_rule_set final : public rule_set {
   }
 
   void finish() override {
-    // Whoever ended the program may have kept it from asking again.
+    // A program that was ended from outside might have asked again.
     if (look_.cut_off || look_.crashed) return;
     for (const auto& [handle, asked] : unanswered_) {
       if (const event* which = look_.state.events.find_alive(handle))

@@ -64,8 +64,8 @@ wait_chain follow_waits(const inspection& look, const event_wait& first, const r
   while (true) {
     if (blocked != nullptr && !out.held_up.insert(blocked).second) {
       out.rule = ev(13);
-      out.steps.push_back(fmt::format("#{} is where this began: the circle is closed.",
-                                      number_of(blocked->what->call)));
+      out.steps.push_back(
+          fmt::format("#{} is in this chain already: a deadlock.", number_of(blocked->what->call)));
       out.cycle.assign(
           std::find_if(order.begin(), order.end(),
                        [&](const ref<const run>& each) { return each.get() == blocked; }),

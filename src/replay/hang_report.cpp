@@ -246,7 +246,7 @@ std::string hang_explainer::explain(const stuck_call& stuck, slot_id slot) const
       ++others;
     }
   }
-  std::string text = fmt::format("  {} would have had to be brought about by", name_of(slot));
+  std::string text = fmt::format("  {} is signalled by", name_of(slot));
   for (size_t i = 0; i < shown.size(); ++i) {
     const auto state = outcomes_[shown[i].program].call(shown[i].index).state;
     text += fmt::format("{} call {} {}", i == 0 ? "" : " or", shown[i].number, shown[i].function);

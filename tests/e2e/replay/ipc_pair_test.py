@@ -55,7 +55,7 @@ def main():
         lost = ["--environment", "own", "--timeout", "200ms"]
         said = run([zevent, "replay", *lost, trace], 1)
         expect(said, rf"of process {opener} is stuck in call \d+ zeEventHostSynchronize")
-        expect(said, rf"brought about by call \d+ \S+MemoryFill of process {owner} \(made\)")
+        expect(said, rf"is signalled by call \d+ \S+MemoryFill of process {owner} \(made\)")
         del os.environ["ZEVENT_FAULTS"]
 
         hindrance = rf"call \d+ opens an IPC handle of process {owner} .* from its call \d+"

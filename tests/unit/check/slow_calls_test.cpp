@@ -95,7 +95,7 @@ TEST_F(slow_calls, that_only_the_driver_explains_are_findings_on_a_busy_machine_
   EXPECT_EQ(found(),
             fmt::format("performance EV-70 #{}: zeEventQueryStatus took 100.0 ms, of which its "
                         "thread waited 28.0 ms for a processor; 72.0 ms are left, more than 100.0 "
-                        "µs.\n",
+                        "us.\n",
                         next));
 }
 

@@ -298,7 +298,7 @@ TEST_F(Replay, SaysInWhichCallItHangsAndWhatWouldHaveHadToHappen) {
             "thread 1 (main) is stuck in call 4 zeEventHostSynchronize(hEvent=event_0, "
             "timeout=UINT64_MAX) (10 ns in the recording)");
   EXPECT_EQ((*lines)[1],
-            "  event_0 would have had to be brought about by call 5 "
+            "  event_0 is signalled by call 5 "
             "zeEventHostSignal (not made yet)");
 }
 
