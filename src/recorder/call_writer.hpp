@@ -62,9 +62,10 @@ class call_writer {
 
   void form(api::content_form f) { store<1>(claim(1), f); }
 
-  // Numbers and handles, one after the other.
+  // Numbers and handles, one after the other. Always inline: it is on the way of every append, and
+  // out of line it costs a twelfth of what recording one costs.
   template <size_t Bytes, typename T>
-  void elements(const T* first, uint64_t count) {
+  [[gnu::always_inline]] void elements(const T* first, uint64_t count) {
     static_assert(sizeof(T) == Bytes);
     if (!begin_elements(count)) return;
     std::byte* place = claim(count * Bytes);
