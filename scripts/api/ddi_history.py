@@ -25,6 +25,16 @@ def table_sizes(table, history, current):
     return sizes
 
 
+def newer_functions(headers, history):
+    """Functions that came after the last version that the history knows, and their like: it is not
+    known what they do."""
+    out = set()
+    for table in headers.tables.values():
+        known = max(history.get(table.name, {}).values(), default=0)
+        out |= {slot.function for slot in table.slots[known:]}
+    return out & set(headers.functions)
+
+
 def version_of_slot(table, slot, history, current):
     """The first version whose table has the slot."""
     return min(v for v, slots in table_sizes(table, history, current) if slots > slot)

@@ -64,7 +64,7 @@ def export(function, headers):
     call = f"return zevent::driver::entry::{function.name}(" + ", ".join(
         p.name for p in function.parameters) + ");"
     body = []
-    if is_result:
+    if is_result and function.name not in headers.newer:
         body += [refusal(function, c) for c in checks_of(function, headers)]
     if noexcept_of(function):
         body.append(f"  {call}")
@@ -108,22 +108,28 @@ def tables(headers, history):
            '#include "api/ddi_table.hpp"', '#include "driver_entry.hpp"\n',
            "namespace {\n", "using zevent::api::table_size;\n"]
     for table in headers.tables.values():
-        functions = "".join(f"    .{s.field} = ::{s.function},\n" for s in table.slots)
+        functions = "".join(f"    .{s.field} = ::{s.function},\n" for s in table.slots
+                            if s.function in headers.functions)
         out.append(f"constinit {table.name} {variable(table.name)} = {{\n{functions}}};\n")
         sizes = ", ".join(f"{{{version:#x}, {slots}}}"
                           for version, slots in table_sizes(table, history, headers.version))
         out.append(f"constexpr table_size {variable(table.name)}_sizes[] = {{{sizes}}};\n")
     for name, members in headers.driver_tables.items():
-        pointers = "".join(f"    .{member} = &{variable(table)},\n" for member, table in members)
+        pointers = "".join(f"    .{member} = &{variable(table)},\n" for member, table in members
+                           if table in headers.tables)
         out.append(f"constinit {name} {variable(name)} = {{\n    .version = ZE_API_VERSION_CURRENT,"
                    f"\n    .isValidFlag = 1,\n{pointers}}};\n")
     out += [name_table(headers), "}  // namespace\n"]
-    for table in headers.tables.values():
+    for table in tables_with_getter(headers):
         out.append(f"ze_result_t {table.getter}(ze_api_version_t version, {table.name}* pDdiTable) {{\n"
                    f"  return zevent::api::fill_table(version, pDdiTable, &{variable(table.name)},\n"
                    f"                                 {variable(table.name)}_sizes);\n}}\n")
     out.append(ACCESSORS)
     return "\n".join(out)
+
+
+def tables_with_getter(headers):
+    return [table for table in headers.tables.values() if table.getter]
 
 
 def variable(table):

@@ -73,6 +73,8 @@ class Headers:
     records: dict = field(default_factory=dict)
     typedefs: dict = field(default_factory=dict)  # name -> cindex.Type, of those that are neither
     aliases: dict = field(default_factory=dict)   # second name of a struct or enum -> its first
+    left_out: dict = field(default_factory=dict)  # function -> why: not expressible, passed through
+    newer: set = field(default_factory=set)       # functions that table_history.json does not know
 
     def record_of(self, type_name):
         """The record that a type name stands for, or None."""
@@ -80,6 +82,11 @@ class Headers:
 
     def enumeration_of(self, type_name):
         return self.enumerations.get(self.aliases.get(type_name, type_name))
+
+    def leave_out(self, function, why):
+        """The recorder hands out the driver's own function; the software driver has none."""
+        self.functions.pop(function, None)
+        self.left_out[function] = why
 
 
 def load_libclang():
@@ -153,7 +160,11 @@ class _Reader:
         parameters = self.documented(list(cursor.get_arguments()), cursor.extent.end.line)
         table = table_of_getter(cursor)
         if table:
-            self.out.tables[table].getter = cursor.spelling
+            if table in self.out.tables:
+                self.out.tables[table].getter = cursor.spelling
+            return
+        if cursor.type.is_function_variadic():
+            self.out.left_out[cursor.spelling] = "it takes any number of arguments"
             return
         self.out.functions[cursor.spelling] = Function(
             cursor.spelling, api, cursor.result_type.spelling, parameters,
@@ -169,7 +180,8 @@ class _Reader:
             self.out.aliases[name] = declaration.spelling.lstrip("_")
         elif declaration.kind == CursorKind.ENUM_DECL:
             self.enumeration(name, declaration, api)
-        elif cursor.extent.start.line <= declaration.location.line <= cursor.extent.end.line:
+        elif (cursor.extent.start.line <= declaration.location.line <= cursor.extent.end.line
+              and declaration.type.get_size() >= 0):
             # Not at a forward declaration, so that a struct comes after those it contains.
             self.record(name, declaration, api)
 
@@ -200,7 +212,7 @@ class _Reader:
         for i, cursor in enumerate(cursors):
             stop = cursors[i + 1].location.line if i + 1 < len(cursors) else end_line
             tags, text = split_tags(self.trailing_comment(cursor, stop))
-            out.append(Parameter(cursor.spelling, cursor.type, tags, text))
+            out.append(Parameter(cursor.spelling or f"unnamed_{i}", cursor.type, tags, text))
         return out
 
     def trailing_comment(self, cursor, stop_line):
@@ -232,13 +244,15 @@ def documentation_lines(comment):
 
 
 def function_of_slot(cursor):
-    """A slot of type ze_pfnEventCreate_t holds zeEventCreate."""
+    """A slot of type ze_pfnEventCreate_t holds zeEventCreate. A slot of another type holds what is
+    passed through."""
     match = re.fullmatch(r"(ze\w*?)_pfn(\w+)_t", cursor.type.spelling)
-    return match[1] + match[2]
+    return match[1] + match[2] if match else ""
 
 
 def table_of_getter(cursor):
     """The table that a z*Get*ProcAddrTable function fills, or None for other functions."""
     if not cursor.spelling.endswith("ProcAddrTable"):
         return None
-    return list(cursor.get_arguments())[1].type.get_pointee().spelling
+    parameters = list(cursor.get_arguments())
+    return parameters[1].type.get_pointee().spelling if len(parameters) == 2 else None

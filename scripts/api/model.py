@@ -44,6 +44,7 @@ class Function:
     table: str = ""
     slot: int = 0
     version: int = 0    # the API version it came in; 0 for what is in no table
+    is_newer: bool = False  # than all that was looked at: recorded, and nothing more is known of it
 
 
 @dataclass
@@ -72,6 +73,7 @@ class Model:
     records: dict = field(default_factory=dict)
     functions: dict = field(default_factory=dict)
     unknown: list = field(default_factory=list)  # pointers without a known extent
+    opaque: list = field(default_factory=list)   # fields that are copied as bytes
 
 
 def build_model(headers, history):
@@ -90,17 +92,25 @@ class _Builder:
             self.enumeration(enumeration)
         for record in self.headers.records.values():
             # What tracing callbacks receive is never passed to a function.
-            if not record.name.endswith("_params_t") or record.fields[0].name == "stype":
+            if self.is_passed(record):
                 self.record(record)
         self.assign_stypes()
-        for function in self.headers.functions.values():
-            self.function(function)
+        for function in list(self.headers.functions.values()):
+            try:
+                self.function(function)
+            except NotExpressible as problem:
+                self.headers.leave_out(function.name, str(problem))
+        self.check_lengths_of_callers()
         for function in self.model.functions.values():
             for parameter in function.parameters:
                 parameter.role = self.role(function, parameter)
         self.place_functions()
         self.model.handles = sorted({t.of for t in self.model.types.values() if t.kind == "handle"})
         return self.model
+
+    @staticmethod
+    def is_passed(record):
+        return not record.name.endswith("_params_t") or starts_with_stype(record)
 
     def enumeration(self, declared):
         values = [(n, v) for n, v, _ in declared.values if not n.endswith("_FORCE_UINT32")]
@@ -121,11 +131,25 @@ class _Builder:
         owner = declared.name
         fields = []
         for f in declared.fields:
-            variable = self.variable(owner, f, {x.name: x for x in declared.fields})
-            variable.offset = declared.type.get_offset(f.name) // 8
-            fields.append(variable)
+            variable = self.field(owner, f, {x.name: x for x in declared.fields})
+            if variable:
+                variable.offset = declared.type.get_offset(f.name) // 8
+                fields.append(variable)
         self.model.records[owner] = Record(owner, declared.api, declared.is_union,
                                            declared.type.get_size(), [], fields)
+
+    def field(self, owner, declared, neighbours):
+        """None where the field cannot even be copied."""
+        try:
+            return self.variable(owner, declared, neighbours)
+        except NotExpressible:
+            self.model.opaque.append(f"{owner}.{declared.name}")
+        size = declared.type.get_canonical().get_size()
+        if size <= 0 or declared.name.startswith("unnamed_"):
+            return None
+        byte = self.add(Type("unsigned", "uint8_t", 1))
+        return Variable(declared.name, byte.name, direction_of(declared.tags), False, "used", None, 0,
+                        size)
 
     def assign_stypes(self):
         """The header says beside each *_STRUCTURE_TYPE_* value which struct it names."""
@@ -135,31 +159,35 @@ class _Builder:
             for _, value, comment in declared.values:
                 match = re.match(r"::(\w+)", comment)
                 declared_record = match and self.headers.record_of(match[1])
-                if declared_record and declared_record.fields[0].name == "stype":
+                if declared_record and starts_with_stype(declared_record):
                     self.model.records[declared_record.name].stypes.append(value)
 
     def function(self, declared):
         neighbours = {p.name: p for p in declared.parameters}
         parameters = [self.variable(declared.name, p, neighbours) for p in declared.parameters]
         self.model.functions[declared.name] = Function(
-            declared.name, declared.api, self.type_by_name(declared.result), parameters)
+            declared.name, declared.api, self.type_by_name(declared.result), parameters,
+            is_newer=declared.name in self.headers.newer)
         handles = [p for p in parameters if self.model.types[p.type].kind == "handle"]
-        if "Destroy" in declared.name and all(p.role == "used" for p in handles):
+        if handles and "Destroy" in declared.name and all(p.role == "used" for p in handles):
             handles[-1].role = "released"
         self.released |= {self.model.types[p.type].of for p in handles if p.role == "released"}
 
     def place_functions(self):
         for table in self.headers.tables.values():
             for slot, entry in enumerate(table.slots):
-                function = self.model.functions[entry.function]
+                function = self.model.functions.get(entry.function)
+                if function is None:
+                    continue
                 function.table, function.slot = table.name, slot
                 function.version = version_of_slot(table, slot, self.history, self.model.version)
 
     def variable(self, owner, declared, neighbours):
         type_, array = self.declared_type(declared.type)
         extent = self.extent(owner, declared, type_)
-        if extent:
-            self.check_length(owner, extent, neighbours)
+        if extent and not self.has_its_lengths(extent, neighbours):
+            self.note_unknown(owner, declared, type_)
+            extent = ADDRESS
         out = Variable(declared.name, type_.name, direction_of(declared.tags),
                        "optional" in declared.tags, "used", extent, 0, array)
         out.direction = self.real_direction(f"{owner}.{declared.name}", out, type_)
@@ -179,6 +207,8 @@ class _Builder:
             return self.add(Type("enumeration", name, 4, name)).name
         if name.endswith("_handle_t"):
             return self.add(Type("handle", name, 8, name)).name
+        if name not in ("uint32_t", "uint64_t"):
+            raise NotExpressible(f"it returns {name}")
         return self.add(Type("unsigned", name, {"uint32_t": 4, "uint64_t": 8}[name])).name
 
     def add(self, type_):
@@ -198,11 +228,16 @@ class _Builder:
         if canonical.kind == TypeKind.ENUM:
             return self.add(Type("enumeration", name, size, self.headers.aliases.get(name, name)))
         if canonical.kind == TypeKind.RECORD:
-            return self.add(Type("record", name, size, self.headers.aliases.get(name, name)))
+            record = self.headers.record_of(name)
+            if record is None or not self.is_passed(record):
+                raise NotExpressible(f"no struct {name} is known")
+            return self.add(Type("record", name, size, record.name))
         if canonical.kind == TypeKind.POINTER:
             return self.pointer(name, clang_type, canonical)
         if canonical.kind == TypeKind.VOID:
             return self.add(Type("void", "void", 0))
+        if canonical.kind not in SCALARS or size > 8:
+            raise NotExpressible(f"it has the type {name}")
         return self.add(Type(SCALARS[canonical.kind], name, size))
 
     def pointer(self, name, clang_type, canonical):
@@ -214,7 +249,10 @@ class _Builder:
             # zes_device_handle_t is another name of ze_device_handle_t.
             return self.add(Type("handle", name, 8, declaration.spelling.lstrip("_")))
         inner = clang_type if clang_type.kind == TypeKind.POINTER else canonical
-        return self.add(Type("pointer", name, 8, self.type(inner.get_pointee()).name))
+        try:
+            return self.add(Type("pointer", name, 8, self.type(inner.get_pointee()).name))
+        except NotExpressible:
+            return self.add(Type("pointer", name, 8, self.add(Type("void", "unknown", 0)).name))
 
     def extent(self, owner, declared, type_):
         """None for what is no pointer; an unknown extent is noted and becomes an address."""
@@ -226,10 +264,13 @@ class _Builder:
         for pattern, rule in extents.RULES:
             if fnmatch.fnmatchcase(key, pattern):
                 return rule
-        found = self.extent_by_tag(declared, type_)
+        found = None if type_.of == "unknown" else self.extent_by_tag(declared, type_)
         if found is None:
-            self.model.unknown.append(f"{key} ({type_.name})")
+            self.note_unknown(owner, declared, type_)
         return found or ADDRESS
+
+    def note_unknown(self, owner, declared, type_):
+        self.model.unknown.append(f"{owner}.{declared.name} ({type_.name})")
 
     def extent_by_tag(self, declared, type_):
         pointee = self.model.types[type_.of]
@@ -255,13 +296,33 @@ class _Builder:
             return Extent("single", "", STRING)
         return Extent("single", "", ADDRESS) if target.kind == "void" else None
 
-    def check_length(self, owner, extent, neighbours):
-        if extent.kind == "elements":
-            name = re.sub(r"^\*|\[\]$", "", extent.length)
-            if not extent.length.startswith("call.") and name not in neighbours:
-                raise SystemExit(f"extents.py: {owner} has no '{name}' for a length")
-        if extent.inner:
-            self.check_length(owner, extent.inner, neighbours)
+    def has_its_lengths(self, extent, neighbours):
+        """Whether what the lengths are written in is there, and is a number."""
+        if extent.kind == "elements" and not extent.length.startswith("call."):
+            neighbour = neighbours.get(re.sub(r"^\*|\[\]$", "", extent.length))
+            if neighbour is None:
+                return False
+            type_ = neighbour.type.get_canonical()
+            if extent.length.startswith("*") or extent.length.endswith("[]"):
+                type_ = type_.get_pointee().get_canonical()
+            if SCALARS.get(type_.kind) != "unsigned":
+                return False
+        return not extent.inner or self.has_its_lengths(extent.inner, neighbours)
+
+    def check_lengths_of_callers(self):
+        """A field whose length a parameter of the call points at: all calls that take the struct have
+        that parameter, in one place."""
+        for record in self.model.records.values():
+            for f in record.fields:
+                if not f.extent or not f.extent.length.startswith("call.*"):
+                    continue
+                name = f.extent.length.removeprefix("call.*")
+                callers = [g for g in self.model.functions.values()
+                           if any(self.model.types[p.type].of == record.name for p in g.parameters)]
+                places = {i for g in callers for i, p in enumerate(g.parameters) if p.name == name}
+                if len(places) != 1:
+                    self.model.unknown.append(f"{record.name}.{f.name} ({f.type})")
+                    f.extent = ADDRESS
 
     def real_direction(self, key, variable, type_):
         """Resolves [in,out] where the headers use it for plain outputs, and [out] of structs whose
@@ -274,8 +335,7 @@ class _Builder:
             if pointee.kind in ("handle", "pointer") or (buffer and pointee.kind != "record"):
                 return "out"
         if variable.direction == "out" and pointee.kind == "record":
-            fields = self.headers.records[pointee.of].fields
-            return "inout" if fields and fields[0].name == "stype" else "out"
+            return "inout" if starts_with_stype(self.headers.records[pointee.of]) else "out"
         return variable.direction
 
     def role(self, function, parameter):
@@ -298,6 +358,14 @@ SCALARS = {
     TypeKind.LONGLONG: "signed", TypeKind.CHAR_S: "character", TypeKind.CHAR_U: "character",
     TypeKind.FLOAT: "floating", TypeKind.DOUBLE: "floating",
 }
+
+
+class NotExpressible(Exception):
+    """A type that neither the recorder nor a replay can handle, and why."""
+
+
+def starts_with_stype(record):
+    return bool(record.fields) and record.fields[0].name == "stype"
 
 
 def plain_name(clang_type):

@@ -42,7 +42,7 @@ class _Writer:
         enumerators, enumerations = self.enumerations()
         by_name = sorted(self.model.functions)
         return "\n".join([
-            NOTICE, '#include "api/model.hpp"\n', "namespace zevent::api {", "namespace {\n",
+            NOTICE, "#include <array>\n", '#include "api/model.hpp"\n', "namespace zevent::api {", "namespace {\n",
             array("type", "types", [self.type(t) for t in self.model.types.values()]),
             array("variable", "variables", self.variables),
             array("enumerator", "enumerators", enumerators),
@@ -62,7 +62,16 @@ class _Writer:
             "records, functions, tables, externals, functions_by_name, stypes};\n",
             "}  // namespace\n",
             "const model& builtin_model() {\n  return builtin;\n}\n",
+            "std::span<const std::string_view> not_understood() {",
+            f"  static constexpr std::array<std::string_view, {len(self.not_understood())}> all = {{{{",
+            *[f'      "{each}",' for each in self.not_understood()], "  }};", "  return all;", "}\n",
             "}  // namespace zevent::api\n"])
+
+    def not_understood(self):
+        """What newer headers have and the generator does not know: see docs/api-model.md."""
+        return ([f"{name}: {why}" for name, why in self.headers.left_out.items()]
+                + [f"{each}: copied as bytes" for each in self.model.opaque]
+                + [f"{each}: recorded as an address" for each in self.model.unknown])
 
     def type(self, t):
         lists = {"pointer": "type"}
@@ -134,7 +143,7 @@ class _Writer:
             grown = table_sizes(t, self.history, self.model.version)
             tables.append(f'"{t.name}", "{t.getter}", {{slots + {len(slots)}, {len(t.slots)}}}, '
                           f"{{sizes + {len(sizes)}, {len(grown)}}}")
-            slots += [str(self.index["function"][s.function]) for s in t.slots]
+            slots += [str(self.index["function"].get(s.function, NO_INDEX)) for s in t.slots]
             sizes += [f"{version:#x}, {count}" for version, count in grown]
         return slots, sizes, tables
 

@@ -66,7 +66,7 @@ class ProfileHook:
         self.arguments = {}     # name of a parameter: what the driver gets instead
         self.changes_result = False
         self.after = []         # after it returned
-        if function.api not in ("ze", "zex") or function.result != "ze_result_t":
+        if function.api not in ("ze", "zex") or function.result != "ze_result_t" or function.is_newer:
             return
         self.append()
         self.execution()

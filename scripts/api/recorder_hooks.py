@@ -93,7 +93,7 @@ MEMORY_AFTER = {
 
 def memory_before(function):
     """The statement for commands that read memory follows from their parameters."""
-    if function.name in MEMORY_BEFORE or "Append" not in function.name:
+    if function.name in MEMORY_BEFORE or "Append" not in function.name or function.is_newer:
         return MEMORY_BEFORE.get(function.name)
     names = {p.name for p in function.parameters}
     if {"hCommandList", "dstptr", "srcptr", "size"} <= names:
@@ -145,6 +145,8 @@ def addresses(model, headers):
     out += [f"    reinterpret_cast<void*>(&::{name})," for name in names]
     out += ["};\n", "}  // namespace zevent::recorder\n"]
     for index, table in enumerate(headers.tables.values()):
+        if not table.getter:
+            continue
         out.append(f"ze_result_t {table.getter}(ze_api_version_t version, {table.name}* pDdiTable) {{\n"
                    f"  return zevent::recorder::hand_out_table(version, pDdiTable, {index});\n}}\n")
     return "\n".join(out)
@@ -397,11 +399,16 @@ class _Records:
     def chain(self):
         out = [CHAIN_HEAD]
         for space in ("ze", "zet", "zes"):
+            seen = set()
             out.append(f"void write_chained_{space}(call_writer& out, uint32_t stype, const void* address,\n"
                        "                      api::record_part part) {\n  switch (stype) {")
             for record in self.model.records.values():
                 if record.stypes and space == (record.api if record.api in ("zet", "zes") else "ze"):
-                    out += [f"    case {stype:#x}:" for stype in dict.fromkeys(record.stypes)]
+                    new = [s for s in dict.fromkeys(record.stypes) if s not in seen]
+                    if not new:
+                        continue  # the number has another meaning already
+                    seen.update(new)
+                    out += [f"    case {stype:#x}:" for stype in new]
                     out.append(f"      return write_record<{record.name}>(out, stype, address, part,\n"
                                f"          write_{record.name}_all, write_{record.name}_inputs,\n"
                                f"          write_{record.name}_outputs);")

@@ -3,6 +3,12 @@
 import re
 from dataclasses import dataclass
 
+from clang.cindex import TypeKind
+
+NUMBERS = {TypeKind.ENUM, TypeKind.BOOL, TypeKind.UCHAR, TypeKind.USHORT, TypeKind.UINT, TypeKind.ULONG,
+           TypeKind.ULONGLONG, TypeKind.CHAR_S, TypeKind.SCHAR, TypeKind.SHORT, TypeKind.INT,
+           TypeKind.LONG, TypeKind.LONGLONG, TypeKind.FLOAT, TypeKind.DOUBLE}
+
 # Documented checks that must not be made here, with the reason. A parameter tagged [optional] is
 # never checked for null, whatever the text says.
 NOT_ENFORCED = {
@@ -153,10 +159,38 @@ class _Condition:
                 return None
             self.null_checked.add(match[1])
             return f"{match[1]} == nullptr"
+        if any(self.is_no_number(t) for t in tokens) and not self.compares_with_null(tokens):
+            return None
         guards = [t.split("->")[0] for t in tokens if "->" in t]
         guard = "".join(f"{name} != nullptr && " for name in dict.fromkeys(guards)
                         if name not in self.null_checked)
         return guard + (self.upper_bound(tokens) or self.remainder(tokens) or self.plain(tokens))
+
+    def is_no_number(self, token):
+        """Of parameters and fields: pointers and handles, which only null can be compared with."""
+        name, _, member = token.partition("->")
+        if name not in self.parameters:
+            return False
+        type_ = (self.field_of(name, member) if member else self.parameters[name]).type
+        return type_.get_canonical().kind not in NUMBERS
+
+    def compares_with_null(self, tokens):
+        """Each pointer stands beside == or != with nullptr on the other side."""
+        for i, token in enumerate(tokens):
+            if not self.is_no_number(token):
+                continue
+            before, after = tokens[max(i - 2, 0):i], tokens[i + 1:i + 3]
+            if not (before[:1] == ["nullptr"] and before[1:] in (["=="], ["!="])
+                    or after[1:] == ["nullptr"] and after[:1] in (["=="], ["!="])):
+                return False
+        return True
+
+    def field_of(self, parameter, member):
+        """Of the struct that the parameter points at, or None."""
+        pointee = self.parameters[parameter].type.get_pointee().spelling.replace("const ", "")
+        record = self.headers.record_of(pointee)
+        found = record and [f for f in record.fields if f.name == member]
+        return found[0] if found else None
 
     def tokens(self):
         out, at = [], 0
@@ -180,9 +214,8 @@ class _Condition:
         parameter = self.parameters.get(name)
         if parameter is None or not member:
             return parameter and parameter.type.spelling
-        record = self.headers.record_of(parameter.type.get_pointee().spelling.replace("const ", ""))
-        found = record and [f for f in record.fields if f.name == member]
-        return found[0].type.spelling if found else None
+        found = self.field_of(name, member)
+        return found and found.type.spelling
 
     def upper_bound(self, tokens):
         """`0x7 < flags` and `::LAST < value`: the bound comes from the type's own enumerators, for

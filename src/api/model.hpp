@@ -174,4 +174,8 @@ struct model {
 
 const model& builtin_model();
 
+// What the headers of this build have and the generator does not understand, one line each; empty
+// for headers that it was tested with.
+std::span<const std::string_view> not_understood();
+
 }  // namespace zevent::api

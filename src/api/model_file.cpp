@@ -354,7 +354,8 @@ class model_checker {
   }
 
   bool is_sound(const dispatch_table& t) const {
-    return all(t.functions, [&](uint16_t index) { return index < m_.functions.size(); });
+    return all(t.functions,
+               [&](uint16_t index) { return index < m_.functions.size() || index == no_index; });
   }
 
   bool is_sound(const variable& v, std::span<const variable> siblings) const {

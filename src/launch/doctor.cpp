@@ -2,12 +2,14 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <level_zero/ze_api.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "api/model.hpp"
 #include "base/environment.hpp"
 #include "base/quirks.hpp"
 #include "launch/elf_symbols.hpp"
@@ -58,6 +60,14 @@ result<std::string> describe_driver(const std::string& path) {
       get_properties(handles[0], &properties) != ZE_RESULT_SUCCESS)
     return fail("it does not describe its device");
   return fmt::format("{} device{}, '{}'", devices, devices == 1 ? "" : "s", properties.name);
+}
+
+// Headers that are newer than those that zevent knows have what it does not understand.
+void examine_headers(std::vector<examined>& all) {
+  const auto unknown = api::not_understood();
+  if (unknown.empty()) return;
+  all.push_back({health::note, "Level Zero headers",
+                 fmt::format("of this build, not understood: {}", fmt::join(unknown, "; ")), ""});
 }
 
 examined examine_driver(const result<installation>& files) {
@@ -151,6 +161,7 @@ std::vector<examined> examine_machine() {
   const auto files = find_installation();
   std::vector<examined> all{examine_zevent(), examine_driver(files), examine_direct_way(files),
                             examine_loader(), examine_gpu_driver()};
+  examine_headers(all);
   examine_quirks(all);
   all.push_back(examine_kernels());
   examine_environment(all);

@@ -129,7 +129,7 @@ void fill_in_addresses() {
   for (const auto& table : model.tables) {
     if (!ask_for_table(table, slots)) continue;
     for (size_t slot = 0; slot < table.functions.size(); ++slot)
-      if (slots[slot] != nullptr)
+      if (slots[slot] != nullptr && table.functions[slot] != api::no_index)
         next_addresses[table.functions[slot]].store(slots[slot], std::memory_order_relaxed);
   }
 }
@@ -185,7 +185,7 @@ ze_result_t hand_out_table(ze_api_version_t version, void* slots, uint16_t table
     if (filled[slot] == untouched) continue;
     if (filled[slot] == nullptr)
       out[slot] = nullptr;
-    else if (slot < known.functions.size())
+    else if (slot < known.functions.size() && known.functions[slot] != api::no_index)
       out[slot] = hook_addresses[known.functions[slot]];
     else
       out[slot] = count_and_pass_through(
