@@ -6,7 +6,7 @@ BUILD = build$(if $(filter-out release,$(PRESET)),/$(PRESET))
 
 .PHONY: all demo test test-intel bench format lint install clean distclean setup help
 all: $(BUILD)/build.ninja  ## build everything into build/
-	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@scripts/build $(PRESET) $(JOBS)
 
 setup:  ## install missing packages, fetch the Level Zero headers
 	@scripts/setup
@@ -14,7 +14,8 @@ setup:  ## install missing packages, fetch the Level Zero headers
 $(BUILD)/build.ninja: CMakePresets.json | setup
 	@cmake --preset $(PRESET)
 
-demo: setup all  ## run the examples on the software driver, both ways in
+demo: setup $(BUILD)/build.ninja  ## run the examples on the software driver, both ways in
+	@scripts/build $(PRESET) $(JOBS) demo_parts
 	@scripts/demo $(BUILD)
 
 test: setup all  ## run all tests (PRESET=asan or tsan for the sanitizers)
@@ -26,7 +27,7 @@ test-intel: setup all  ## run the programs on Intel's driver, without a GPU (doc
 bench:  ## measure, as ratios
 	@scripts/setup --bench
 	@cmake --preset $(PRESET) -DZEVENT_BENCH=ON
-	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@scripts/build $(PRESET) $(JOBS)
 	@scripts/bench $(BUILD)
 
 format:  ## format all sources in place
