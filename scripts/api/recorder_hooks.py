@@ -34,7 +34,9 @@ AFTER_CALL = {
 }
 
 POSITION = "call.position()"
-LISTS = f"memory->lists_executed({POSITION}, {{phCommandLists, numCommandLists}})"
+LISTS = "{phCommandLists, numCommandLists}"
+QUEUE_LISTS = f"memory->lists_executed({POSITION}, {LISTS}, hCommandQueue)"
+APPENDED_LISTS = f"memory->lists_executed({POSITION}, {LISTS}, hCommandListImmediate)"
 
 WAITS = f"memory->waits({POSITION})"
 
@@ -50,6 +52,7 @@ MEMORY_BEFORE = {
     "zeMemFree": "memory->freed(ptr)",
     "zeMemFreeExt": "memory->freed(ptr)",
     "zeVirtualMemFree": "memory->freed(ptr)",
+    "zeContextDestroy": "memory->context_destroyed(hContext)",
     "zeImageDestroy": "memory->image_destroyed(hImage)",
     "zeCommandListReset": "memory->list_reset(hCommandList)",
     "zeCommandListDestroy": "memory->list_destroyed(hCommandList)",
@@ -61,34 +64,69 @@ MEMORY_BEFORE = {
     "zeCommandListAppendImageCopyFromMemoryExt":
         f"memory->image_copy_appended({POSITION}, hCommandList, hDstImage, srcptr, pDstRegion, "
         "srcRowPitch, srcSlicePitch)",
-    "zeCommandQueueExecuteCommandLists": LISTS,
-    "zeCommandListImmediateAppendCommandListsExp": LISTS,
-    "zeCommandListImmediateAppendCommandListsWithParameters": LISTS,
+    "zeCommandQueueExecuteCommandLists": QUEUE_LISTS,
+    "zeCommandListImmediateAppendCommandListsExp": APPENDED_LISTS,
+    "zeCommandListImmediateAppendCommandListsWithParameters": APPENDED_LISTS,
 }
 
 # After it returned with success.
 WAITED = f"memory->waited({POSITION})"
-HOST_VISIBLE = "memory->allocated(*pptr, size, memory_capture::allocation_kind::host_visible)"
-DEVICE = "memory->allocated(*pptr, size, memory_capture::allocation_kind::device)"
+SUBMITTED = f"memory->submitted({POSITION}, hCommandListImmediate)"
+
+
+def allocated(kind, device):
+    return (f"memory->allocated(*pptr, size, memory_capture::allocation_kind::{kind}, hContext, "
+            f"{device})")
+
+
 MEMORY_AFTER = {
-    "zeMemAllocHost": HOST_VISIBLE,
-    "zeMemAllocShared": HOST_VISIBLE,
-    "zeMemAllocDevice": DEVICE,
-    "zeVirtualMemReserve": DEVICE,
+    "zeMemAllocHost": allocated("host", "nullptr"),
+    "zeMemAllocShared": allocated("shared", "hDevice"),
+    "zeMemAllocDevice": allocated("device", "hDevice"),
+    "zeVirtualMemReserve": allocated("reserved", "nullptr"),
     "zeImageCreate": "memory->image_created(*phImage, *desc)",
     "zeImageViewCreateExt": "memory->image_created(*phImageView, *desc)",
     "zeImageViewCreateExp": "memory->image_created(*phImageView, *desc)",
-    "zeCommandListCreate": "memory->list_created(*phCommandList, false)",
+    "zeCommandListCreate": "memory->list_created(*phCommandList, hContext, hDevice)",
     "zeCommandListCreateCloneExp": "memory->list_cloned(*phClonedCommandList, hCommandList)",
-    "zeCommandListCreateImmediate": "memory->list_created(*phCommandList, true)",
+    "zeCommandListCreateImmediate":
+        "memory->immediate_list_created(*phCommandList, hContext, hDevice, altdesc)",
+    "zeCommandQueueCreate": "memory->queue_created(*phCommandQueue, desc)",
+    "zeCommandQueueExecuteCommandLists": f"memory->submitted({POSITION}, hCommandQueue)",
+    "zeCommandListImmediateAppendCommandListsExp": SUBMITTED,
+    "zeCommandListImmediateAppendCommandListsWithParameters": SUBMITTED,
     "zeEventHostSynchronize": WAITED,
     "zeEventQueryStatus": WAITED,
     "zeFenceHostSynchronize": WAITED,
     "zeFenceQueryStatus": WAITED,
-    "zeCommandQueueSynchronize": WAITED,
-    "zeCommandListHostSynchronize": WAITED,
+    "zeCommandQueueSynchronize": f"memory->waited({POSITION}, hCommandQueue)",
+    "zeCommandListHostSynchronize": f"memory->waited({POSITION}, hCommandList)",
     "zeDeviceSynchronize": WAITED,
 }
+
+# Commands whose parameter "ptr" is no target.
+HINTS = ("zeCommandListAppendMemAdvise", "zeCommandListAppendMemoryPrefetch")
+
+
+def memory_written(function):
+    """The statement for commands that write memory follows from their parameters."""
+    names = {p.name for p in function.parameters}
+    if "Append" not in function.name or "hCommandList" not in names or function.name in HINTS:
+        return None
+    size = "size" if "size" in names else "0"
+    for target in ("dstptr", "ptr"):
+        if target in names:
+            return f"memory->write_appended(hCommandList, {target}, {size})"
+    if names & {"hKernel", "phKernels", "hGraph"}:
+        return "memory->write_appended(hCommandList)"
+    return None
+
+
+def memory_after(function):
+    """Commands that write memory may be appended to a list that waits for them."""
+    if memory_written(function):
+        return f"memory->submitted({POSITION}, hCommandList)"
+    return MEMORY_AFTER.get(function.name)
 
 
 def memory_before(function):
@@ -482,9 +520,12 @@ class _Hook:
         before = memory_before(f)
         if f.name in BEFORE_CALL:
             body.append(f"  {BEFORE_CALL[f.name]}")
-        if before:
-            body += ["  if (auto* memory = memory_capture::current())",
-                     f"    if ({before}) call.restart();"]
+        written = memory_written(f)
+        if before or written:
+            body.append("  if (auto* memory = memory_capture::current()) {")
+            body += [f"    {written};"] if written else []
+            body += [f"    if ({before}) call.restart();"] if before else []
+            body.append("  }")
         profile = ProfileHook(self.model, f)
         body += [f"  {line}" for line in profile.before]
         arguments = ", ".join(profile.arguments.get(p.name, p.name) for p in f.parameters)
@@ -498,9 +539,10 @@ class _Hook:
                      "    call.lose_outputs();", "  }"]
         else:
             body.append(f"  call.returned({status}, false);")
-        if f.name in MEMORY_AFTER:
+        after = memory_after(f)
+        if after:
             body += ["  if (result == ZE_RESULT_SUCCESS)",
-                     f"    if (auto* memory = memory_capture::current()) {MEMORY_AFTER[f.name]};"]
+                     f"    if (auto* memory = memory_capture::current()) {after};"]
         body += [f"  {line}" for line in profile.after]
         body.append("  call.complete();")
         if f.name in AFTER_CALL:

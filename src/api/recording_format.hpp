@@ -278,6 +278,7 @@ enum memory_flag : uint8_t {
   memory_may_be_devices = 8,  // commands were under way: they, not the host, may have changed it
   memory_before_wait = 16,    // changed before the host last waited for commands, and not since
   memory_is_snapshot = 32,    // of a copy's source or target, to compare with and not to restore
+  memory_is_copied = 64,      // read by a copy that the recorder injected, not by the host
 };
 
 // What memory held when the call was made: later than the call's record and earlier than its

@@ -29,7 +29,8 @@ class host_write_rule_set final : public rule_set {
   void noted(const trace::memory_note& note) override {
     using namespace recording;
     if (note.bytes == 0 || given_up_) return;
-    // What commands write to is no matter of these.
+    // What commands write to is no matter of these, nor is what only the device sees.
+    if ((note.flags & memory_is_copied) != 0) return;
     if ((note.flags & (memory_is_snapshot | memory_is_copy_source)) == memory_is_snapshot) return;
     const known_content* before = known_at(note.address, note.bytes);
     if (before != nullptr && before->hash != note.content) compare(*before, note);

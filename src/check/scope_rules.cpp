@@ -35,6 +35,7 @@ class scope_rule_set final : public rule_set {
 
   void noted(const trace::memory_note& note) override {
     if ((note.flags & recording::memory_is_after_call) == 0) return;
+    if ((note.flags & recording::memory_is_copied) != 0) return;
     if (changed_at_ != note.call) changed_.clear();
     changed_at_ = note.call;
     changed_.push_back({note.address, note.bytes});

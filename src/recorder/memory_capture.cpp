@@ -28,14 +28,21 @@ void stop_recording() {
     recording->part().stop("there is no memory left", ENOMEM);
 }
 
-address_range range_of(const void* address, uint64_t bytes) {
-  const auto begin = reinterpret_cast<uint64_t>(address);
-  return {begin, begin + bytes};
+bool is_synchronous(const ze_command_queue_desc_t* desc) {
+  return desc != nullptr && desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
 }
 
 }  // namespace
 
 std::atomic<memory_capture*> memory_capture::current_{nullptr};
+constinit api::memory_copy_calls memory_capture::driver_calls_{};
+
+memory_capture::memory_capture(recording::memory_mode mode) : mode_(mode), reader_(driver_calls_) {
+  if (mode == recording::memory_mode::results)
+    watched_.read_devices_by([this](uint64_t address, std::span<std::byte> target) {
+      return read_device(address, target);
+    });
+}
 
 // The lock, unless a signal handler makes a call in the middle of one that has it: that would wait
 // for itself. What such a call does to memory is not noted.
@@ -63,13 +70,21 @@ class memory_capture::turn {
 
 thread_local constinit bool memory_capture::turn::is_taken_ = false;
 
-void memory_capture::allocated(const void* address, uint64_t bytes, allocation_kind kind) {
+void memory_capture::allocated(const void* address, uint64_t bytes, allocation_kind kind,
+                               ze_context_handle_t context, ze_device_handle_t device) {
   const auto range = range_of(address, bytes);
   const turn mine(mutex_);
   if (!mine) return;
   known_ranges_[range.begin] = range.end;
-  if (mode_ < recording::memory_mode::full || kind != allocation_kind::host_visible) return;
-  watched_.add(range.begin, bytes);
+  if (mode_ < recording::memory_mode::full || kind == allocation_kind::reserved) return;
+  if (kind != allocation_kind::device) {
+    watched_.add(range.begin, bytes);
+  } else if (mode_ == recording::memory_mode::results) {
+    watched_.add_of_device(range.begin, bytes);
+  } else {
+    return;
+  }
+  if (kind != allocation_kind::host) owners_[range.begin] = {context, device};
   watches_anything_.store(true, std::memory_order_relaxed);
 }
 
@@ -83,15 +98,50 @@ bool memory_capture::freed(const void* address) {
     });
     known_ranges_.erase(known);
   }
+  owners_.erase(reinterpret_cast<uint64_t>(address));
   watched_.remove(reinterpret_cast<uint64_t>(address));
   watches_anything_.store(!watched_.empty(), std::memory_order_relaxed);
   return true;
 }
 
-void memory_capture::list_created(ze_command_list_handle_t list, bool is_immediate) {
+bool memory_capture::context_destroyed(ze_context_handle_t context) {
+  const turn mine(mutex_);
+  if (!mine) return false;
+  reader_.release(context);
+  device_in_use_.erase(context);
+  return true;
+}
+
+void memory_capture::list_created(ze_command_list_handle_t list, ze_context_handle_t context,
+                                  ze_device_handle_t device) {
   const turn mine(mutex_);
   if (!mine) return;
-  lists_[list] = {is_immediate, {}, {}};
+  lists_[list] = {};
+  device_in_use_[context] = device;
+}
+
+void memory_capture::immediate_list_created(ze_command_list_handle_t list,
+                                            ze_context_handle_t context, ze_device_handle_t device,
+                                            const ze_command_queue_desc_t* desc) {
+  const turn mine(mutex_);
+  if (!mine) return;
+  lists_[list] = {};
+  lists_[list].is_immediate = true;
+  device_in_use_[context] = device;
+  if (is_synchronous(desc))
+    synchronous_streams_.insert(list);
+  else
+    synchronous_streams_.erase(list);
+}
+
+void memory_capture::queue_created(ze_command_queue_handle_t queue,
+                                   const ze_command_queue_desc_t* desc) {
+  const turn mine(mutex_);
+  if (!mine) return;
+  if (is_synchronous(desc))
+    synchronous_streams_.insert(queue);
+  else
+    synchronous_streams_.erase(queue);
 }
 
 void memory_capture::list_cloned(ze_command_list_handle_t list, ze_command_list_handle_t from) {
@@ -108,6 +158,8 @@ bool memory_capture::list_reset(ze_command_list_handle_t list) {
   if (const auto found = lists_.find(list); found != lists_.end()) {
     found->second.plain_sources.clear();
     found->second.targets.clear();
+    found->second.written.clear();
+    found->second.writes_anywhere = false;
   }
   return false;
 }
@@ -116,6 +168,7 @@ bool memory_capture::list_destroyed(ze_command_list_handle_t list) {
   const turn mine(mutex_);
   if (!mine) return false;
   lists_.erase(list);
+  busy_streams_.erase(list);
   return false;
 }
 
@@ -209,8 +262,48 @@ bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_han
   return true;
 }
 
-bool memory_capture::lists_executed(uint64_t call,
-                                    std::span<const ze_command_list_handle_t> lists) {
+void memory_capture::note_write(ze_command_list_handle_t list,
+                                std::optional<address_range> target) try {
+  const turn mine(mutex_);
+  if (!mine) return;
+  const auto state = lists_.find(list);
+  if (state == lists_.end()) return;
+  if (!state->second.is_immediate) {
+    if (target)
+      state->second.written.push_back(*target);
+    else
+      state->second.writes_anywhere = true;
+    return;
+  }
+  busy_streams_.insert(list);
+  if (target)
+    watched_.mark_written(*target);
+  else
+    watched_.mark_all_written();
+} catch (const std::bad_alloc&) {
+  stop_recording();
+}
+
+void memory_capture::note_submission(uint64_t call, const void* stream) {
+  {
+    const turn mine(mutex_);
+    if (!mine || !synchronous_streams_.contains(stream)) return;
+  }
+  waited(call, stream);
+}
+
+bool memory_capture::read_device(uint64_t address, std::span<std::byte> target) {
+  auto owner = owners_.upper_bound(address);
+  if (owner == owners_.begin()) return false;
+  const auto [context, device] = (--owner)->second;
+  if (device != nullptr) return reader_.read(context, device, address, target);
+  // Shared memory of no device in particular.
+  const auto in_use = device_in_use_.find(context);
+  return in_use != device_in_use_.end() && reader_.read(context, in_use->second, address, target);
+}
+
+bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_list_handle_t> lists,
+                                    const void* stream) {
   if (call == 0) return false;
   const turn mine(mutex_);
   if (!mine) return false;
@@ -219,6 +312,10 @@ bool memory_capture::lists_executed(uint64_t call,
     if (state == lists_.end()) continue;
     for (const auto& source : state->second.plain_sources) note_source(call, source);
     for (const auto& target : state->second.targets) target_submitted(call, target);
+    if (mode_ != recording::memory_mode::results) continue;
+    busy_streams_.insert(stream);
+    for (const auto& each : state->second.written) watched_.mark_written(each);
+    if (state->second.writes_anywhere) watched_.mark_all_written();
   }
   note_changes(call, 0);
   commands_under_way_.store(true, std::memory_order_relaxed);
@@ -234,17 +331,26 @@ bool memory_capture::note_before_wait(uint64_t call) {
   return true;
 }
 
-void memory_capture::waited(uint64_t call) {
-  if (call != 0 && mode_ == recording::memory_mode::results) note_targets(call);
+void memory_capture::waited(uint64_t call, const void* stream) {
+  if (mode_ == recording::memory_mode::results) return note_results(call, stream);
   if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
-  // Where results are wanted, commands that only write count too.
-  if (mode_ == recording::memory_mode::results)
-    commands_under_way_.store(true, std::memory_order_relaxed);
   if (!commands_under_way_.load(std::memory_order_relaxed)) return;
   const turn mine(mutex_);
   if (!mine) return;
-  if (mode_ == recording::memory_mode::results || !watched_.set_aside())
-    note_changes(call, recording::memory_is_after_call);
+  if (!watched_.set_aside()) note_changes(call, recording::memory_is_after_call);
+  commands_under_way_.store(false, std::memory_order_relaxed);
+}
+
+// Commands that only write count here. The lock is held while the driver copies what only the
+// device sees: memory is not freed meanwhile.
+void memory_capture::note_results(uint64_t call, const void* stream) {
+  if (call != 0) note_targets(call);
+  const turn mine(mutex_);
+  if (!mine) return;
+  busy_streams_.erase(stream);
+  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
+  commands_under_way_.store(true, std::memory_order_relaxed);
+  note_changes(call, recording::memory_is_after_call, true);
   commands_under_way_.store(false, std::memory_order_relaxed);
 }
 
@@ -297,16 +403,23 @@ void memory_capture::note_snapshot(uint64_t call, const copy_operand& of, uint8_
   stop_recording();
 }
 
-bool memory_capture::note_changes(uint64_t call, uint8_t flags) try {
+bool memory_capture::note_changes(uint64_t call, uint8_t flags, bool with_results) try {
   if (watched_.empty()) return false;
   unsigned every = flags | recording::memory_is_dirty_pages;
   if (commands_under_way_.load(std::memory_order_relaxed))
     every |= recording::memory_may_be_devices;
-  constexpr unsigned set_aside = recording::memory_may_be_devices | recording::memory_before_wait;
-  watched_.note_changes(
-      [&](uint64_t address, std::span<const std::byte> content, bool is_set_aside) {
-        note(call, address, content, static_cast<uint8_t>(every | (is_set_aside ? set_aside : 0u)));
-      });
+  const auto note_piece = [&](uint64_t address, std::span<const std::byte> content,
+                              watched_memory::change how) {
+    constexpr unsigned set_aside = recording::memory_may_be_devices | recording::memory_before_wait;
+    unsigned own = every;
+    if (how == watched_memory::change::set_aside) own |= set_aside;
+    if (how == watched_memory::change::copied) own |= recording::memory_is_copied;
+    note(call, address, content, static_cast<uint8_t>(own));
+  };
+  if (with_results)
+    watched_.note_results(note_piece, busy_streams_.empty());
+  else
+    watched_.note_changes(note_piece);
   return true;
 } catch (const std::bad_alloc&) {
   stop_recording();

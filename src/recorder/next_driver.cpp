@@ -16,6 +16,7 @@
 #include "base/driver_choice.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
+#include "recorder/memory_capture.hpp"
 #include "recorder/pass_through.hpp"
 #include "recorder/process_recording.hpp"
 
@@ -134,6 +135,18 @@ void fill_in_addresses() {
   }
 }
 
+api::memory_copy_calls copy_calls() {
+  const auto& model = api::builtin_model();
+  api::memory_copy_calls found;
+#define ZEVENT_FIND_CALL(name)                           \
+  if (const auto* function = model.find_function(#name)) \
+    found.name = reinterpret_cast<decltype(&::name)>(    \
+        next_addresses[model.index_of(*function)].load(std::memory_order_relaxed));
+  ZEVENT_MEMORY_COPY_CALLS(ZEVENT_FIND_CALL)
+#undef ZEVENT_FIND_CALL
+  return found;
+}
+
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] const char zevent_recorder_is_here = 1;
@@ -148,6 +161,7 @@ void load_next_driver(const char* way_in) noexcept {
     log_info("recorder", "in front of the driver {}, entered by way of {}", path, way_in);
     loaded.store(library != nullptr, std::memory_order_release);
     fill_in_addresses();
+    memory_capture::use_driver(copy_calls());
   });
 }
 

@@ -93,29 +93,73 @@ address_range watched_memory::pages_of(const address_range& range) const {
 
 bool watched_memory::contains(const address_range& range) const {
   auto after = allocations_.upper_bound(range.begin);
-  return after != allocations_.begin() && range.end <= (--after)->second.range.end;
+  if (after == allocations_.begin()) return false;
+  const allocation& own = (--after)->second;
+  return !own.is_of_device && range.end <= own.range.end;
+}
+
+watched_memory::allocation* watched_memory::find(uint64_t address) {
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  allocation& own = (--after)->second;
+  return address < own.range.end ? &own : nullptr;
+}
+
+void watched_memory::mark_all_written() {
+  for (auto& [address, each] : allocations_) each.is_marked = true;
+}
+
+void watched_memory::mark_written(const address_range& range) {
+  allocation* own = find(range.begin);
+  if (own == nullptr) return;
+  own->is_marked = true;
+  if (!own->is_of_device || range.size() == 0) return;
+  const address_range pages = common(pages_of(range), pages_of(own->range));
+  const uint64_t first_page = page_begin(own->range.begin);
+  for (uint64_t page = pages.begin; page < pages.end; page += page_bytes)
+    own->is_unsettled[(page - first_page) / page_bytes] = true;
+}
+
+void watched_memory::note_results(const note_function& note, bool device_is_idle) {
+  device_is_idle_ = device_is_idle;
+  note_changes(note, true);
+  if (device_is_idle)
+    for (auto& [address, each] : allocations_) each.is_marked = false;
 }
 
 bool watched_memory::shares_page(uint64_t page, const allocation& own) const {
   auto next = allocations_.lower_bound(page);
   for (; next != allocations_.end() && next->first < page + page_bytes; ++next)
-    if (&next->second != &own) return true;
+    if (&next->second != &own && !next->second.is_of_device) return true;
   next = allocations_.lower_bound(page);
   if (next == allocations_.begin()) return false;
   --next;
-  return &next->second != &own && next->second.range.end > page;
+  return &next->second != &own && !next->second.is_of_device && next->second.range.end > page;
 }
 
-void watched_memory::add(uint64_t address, uint64_t bytes) {
-  if (bytes == 0 || allocations_.contains(address)) return;
+watched_memory::allocation* watched_memory::insert(uint64_t address, uint64_t bytes) {
+  if (bytes == 0 || allocations_.contains(address)) return nullptr;
   allocation& own = allocations_[address];
   own.range = {address, address + bytes};
-  address_range pages = pages_of(own.range);
+  const address_range pages = pages_of(own.range);
   own.page_hashes.assign(pages.size() / page_bytes, 0);
+  own.is_unsettled.assign(pages.size() / page_bytes, false);
   for (size_t i = 0; i < own.page_hashes.size(); ++i) {
     const uint64_t page = pages.begin + i * page_bytes;
     own.page_hashes[i] = hash_of_zeros(common(own.range, {page, page + page_bytes}).size());
   }
+  return &own;
+}
+
+void watched_memory::add_of_device(uint64_t address, uint64_t bytes) {
+  if (allocation* own = insert(address, bytes)) own->is_of_device = true;
+}
+
+void watched_memory::add(uint64_t address, uint64_t bytes) {
+  allocation* made = insert(address, bytes);
+  if (made == nullptr) return;
+  allocation& own = *made;
+  address_range pages = pages_of(own.range);
   // Pages at the edges that a neighbour has watched already stay as they are: what was written
   // there since the last look is not forgotten.
   if (shares_page(pages.begin, own)) pages.begin += page_bytes;
@@ -145,6 +189,7 @@ void watched_memory::collect_written() {
   };
   for (const auto& [address, each] : allocations_) {
     const address_range pages = pages_of(each.range);
+    if (each.is_of_device) continue;
     if (!each.is_watched) {
       written_.push_back(pages);
     } else if (run.size() != 0 && pages.begin <= run.end) {
@@ -160,43 +205,54 @@ void watched_memory::collect_written() {
 
 bool watched_memory::set_aside() {
   for (const auto& [address, each] : allocations_)
-    if (!each.is_watched) return false;
+    if (!each.is_watched && !each.is_of_device) return false;
   collect_written();
   set_aside_.insert(set_aside_.end(), written_.begin(), written_.end());
   join_runs(set_aside_);
   return true;
 }
 
-void watched_memory::note_changes(const note_function& note) {
+void watched_memory::note_changes(const note_function& note, bool with_marked) {
   collect_written();
+  looks_at_marked_ = with_marked;
+  if (with_marked) {
+    for (const auto& [address, each] : allocations_)
+      if (each.is_marked) written_.push_back(pages_of(each.range));
+    join_runs(written_);
+  }
   const auto earlier = without(set_aside_, written_);
   set_aside_.clear();
-  for (const address_range& pages : written_) note_pages(pages, false, note);
-  for (const address_range& pages : earlier) note_pages(pages, true, note);
+  for (const address_range& pages : written_) note_pages(pages, change::seen, note);
+  for (const address_range& pages : earlier) note_pages(pages, change::set_aside, note);
 }
 
-void watched_memory::note_pages(const address_range& pages, bool is_set_aside,
-                                const note_function& note) {
+void watched_memory::note_pages(const address_range& pages, change how, const note_function& note) {
   auto each = allocations_.upper_bound(pages.begin);
   if (each != allocations_.begin()) --each;
   for (; each != allocations_.end() && each->first < pages.end; ++each) {
     allocation& own = each->second;
+    // A neighbour in the same page may be one of the device.
+    if (own.is_of_device && !(looks_at_marked_ && own.is_marked)) continue;
     const uint64_t origin = page_begin(own.range.begin);
+    const uint64_t step = own.is_of_device ? device_piece_bytes : piece_bytes;
     address_range left = common(pages, pages_of(own.range));
     while (left.begin < left.end) {
-      const uint64_t piece_end = origin + ((left.begin - origin) / piece_bytes + 1) * piece_bytes;
+      const uint64_t piece_end = origin + ((left.begin - origin) / step + 1) * step;
       const address_range piece{left.begin, std::min(left.end, piece_end)};
-      note_piece(own, piece, is_set_aside, note);
+      note_piece(own, piece, how, note);
       left.begin = piece.end;
     }
   }
 }
 
-void watched_memory::note_piece(allocation& from, address_range pages, bool is_set_aside,
+void watched_memory::note_piece(allocation& from, address_range pages, change how,
                                 const note_function& note) {
   const address_range range = common(pages, from.range);
   copy_.resize(range.size());
-  if (!copy_memory(reinterpret_cast<const void*>(range.begin), copy_)) return;
+  if (from.is_of_device || !copy_memory(reinterpret_cast<const void*>(range.begin), copy_)) {
+    if (!looks_at_marked_ || !from.is_marked || !read_ || !read_(range.begin, copy_)) return;
+    how = change::copied;
+  }
   const uint64_t first_page = page_begin(from.range.begin);
   uint64_t changed_from = 0;
   bool in_run = false;
@@ -204,17 +260,19 @@ void watched_memory::note_piece(allocation& from, address_range pages, bool is_s
     if (!in_run) return;
     in_run = false;
     note(changed_from, std::span(copy_).subspan(changed_from - range.begin, end - changed_from),
-         is_set_aside);
+         how);
   };
   for (uint64_t page = pages.begin; page < pages.end; page += page_bytes) {
     const address_range part = common({page, page + page_bytes}, from.range);
     const uint64_t hash =
         hash_page(std::span(copy_).subspan(part.begin - range.begin, part.size()));
-    uint64_t& known = from.page_hashes[(page - first_page) / page_bytes];
-    if (hash == known) {
+    const size_t number = (page - first_page) / page_bytes;
+    uint64_t& known = from.page_hashes[number];
+    if (hash == known && !(looks_at_marked_ && from.is_unsettled[number])) {
       end_run(part.begin);
     } else {
       known = hash;
+      if (looks_at_marked_) from.is_unsettled[number] = from.is_marked && !device_is_idle_;
       if (!in_run) changed_from = part.begin;
       in_run = true;
     }

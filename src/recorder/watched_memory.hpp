@@ -21,6 +21,10 @@ bool copy_memory(const void* source, std::span<std::byte> target);
 // is, each time. Either way a page counts as changed when its content is not what was last noted: a
 // page never noted counts as zeros, which is what a driver's fresh memory holds.
 //
+// A device's writes do not go through the page tables of the host, so that the kernel does not tell
+// of them. Where they matter, allocations that commands may have written are marked, and looked at
+// whatever the kernel says. What the host cannot read is read through the driver.
+//
 // Not for several threads at once.
 class watched_memory {
  public:
@@ -28,44 +32,74 @@ class watched_memory {
     if (ask_kernel) watch_.emplace();
   }
 
+  // Reads memory through the driver; false where that cannot be done.
+  using device_read = std::function<bool(uint64_t address, std::span<std::byte> target)>;
+  void read_devices_by(device_read read) { read_ = std::move(read); }
+
   void add(uint64_t address, uint64_t bytes);
+  // Memory that only the device sees: looked at when it is marked, and read through the driver.
+  void add_of_device(uint64_t address, uint64_t bytes);
   void remove(uint64_t address);
   bool empty() const { return allocations_.empty(); }
+  // Whether the range is in an allocation that the host can write to.
   bool contains(const address_range& range) const;
 
+  // Commands may write to all allocations, or write to these bytes of one (to any of it, if the
+  // range is empty). What they write to memory of the device counts as changed, whatever it is.
+  void mark_all_written();
+  void mark_written(const address_range& range);
+
+  enum class change {
+    seen,       // by the host
+    set_aside,  // before the last set_aside(), and not since
+    copied,     // read through the driver
+  };
   // Calls `note` for each piece that changed since the last time. Pieces are runs of changed pages,
-  // cut to the allocation and at multiples of piece_bytes from its first page. `is_set_aside`: it
-  // changed before the last set_aside(), and not since.
+  // cut to the allocation and at multiples of piece_bytes from its first page.
   using note_function =
-      std::function<void(uint64_t address, std::span<const std::byte> content, bool is_set_aside)>;
-  void note_changes(const note_function& note);
+      std::function<void(uint64_t address, std::span<const std::byte> content, change how)>;
+  void note_changes(const note_function& note) { note_changes(note, false); }
+  // Looks at what is marked, too. Unless the device is idle, what was seen there may be something
+  // between: it is noted again the next time, whether or not it changes, and stays marked.
+  void note_results(const note_function& note, bool device_is_idle);
 
   // Draws a line: what changed until now is told apart from what changes from here on. Nothing is
   // read or copied. False where that cannot be done, since the kernel does not tell what changed.
   bool set_aside();
 
   static constexpr uint64_t piece_bytes = 15 * page_bytes;
+  static constexpr uint64_t device_piece_bytes = 256 * page_bytes;  // a copy takes its time
 
  private:
   struct allocation {
     address_range range;
     std::vector<uint64_t> page_hashes;  // of what was last noted
-    bool is_watched = false;            // by the kernel
+    // By page: it is noted when results are looked at, whatever it holds.
+    std::vector<bool> is_unsettled;
+    bool is_watched = false;    // by the kernel
+    bool is_of_device = false;  // the host cannot read it
+    bool is_marked = false;
   };
 
   address_range pages_of(const address_range& range) const;
   // Whether another allocation lies in the page.
   bool shares_page(uint64_t page, const allocation& own) const;
+  allocation* find(uint64_t address);
+  // Null where it is there already.
+  allocation* insert(uint64_t address, uint64_t bytes);
   void collect_written();
-  void note_pages(const address_range& pages, bool is_set_aside, const note_function& note);
-  void note_piece(allocation& from, address_range pages, bool is_set_aside,
-                  const note_function& note);
+  void note_changes(const note_function& note, bool with_marked);
+  void note_pages(const address_range& pages, change how, const note_function& note);
+  void note_piece(allocation& from, address_range pages, change how, const note_function& note);
 
   std::map<uint64_t, allocation> allocations_;  // by address
   std::optional<write_watch> watch_;
   std::vector<address_range> written_;    // pages, sorted; kept to save allocations
   std::vector<address_range> set_aside_;  // pages, sorted
   std::vector<std::byte> copy_;
+  device_read read_;
+  bool looks_at_marked_ = false;  // at this time
+  bool device_is_idle_ = false;   // likewise
 };
 
 }  // namespace zevent::recorder

@@ -79,7 +79,9 @@ class compiler {
   void complete_loop(const recorded_call& call, uint32_t index, call_extras extras);
   void settle_steps();
   result<void> add_memory(const recorded_call& call, const trace::memory_note& note,
-                          const model::byte_range& part, call_extras& extras);
+                          const model::byte_range& part, std::span<const model::byte_range> times,
+                          call_extras& extras);
+  void list_written_memory();
   void add_counter(const recorded_call& call, const model::host_counter_write& write,
                    call_extras& extras);
   void note_writes(const recorded_call& call);
@@ -136,6 +138,7 @@ result<program> compiler::run(reading_progress& progress) {
   out_.end = process.end;
   out_.keeps_results =
       process.memory_mode == static_cast<uint32_t>(recording::memory_mode::results);
+  list_written_memory();
   out_.needs = seen_.needs;
   out_.slot_count = seen_.book.slot_count();
   out_.opaque_count = seen_.book.opaque_count();
@@ -219,17 +222,24 @@ result<void> compiler::add_step(const recorded_call& call) {
 
 result<void> compiler::add_memory_notes(const recorded_call& call, call_extras& extras) {
   const auto unfinished = seen_.unfinished_of(call.call.number);
+  const auto times = seen_.times_of(call.call.number);
   for (size_t i = 0; i < call.memory.size(); ++i) {
     const auto& note = call.memory[i];
     // What commands may have been at work on is not what they made of it.
     if (is_after_call(note) && !unfinished[i].empty()) {
       ++out_.unfinished_results;
+      if (const auto place = seen_.book.find_memory(note.address, call.time_of(note)))
+        out_.unfinished_slots.insert(replay::index_of(place->slot));
       continue;
     }
     // To see what the device makes of memory, what it has written is left as it is.
     if (options_.look_at_memory && is_written(note.address, note.bytes)) continue;
     for (const auto& part : parts_of_host(note, unfinished[i], seen_.device_writes_are_noted))
-      if (auto done = add_memory(call, note, part, extras); !done) return done;
+      if (auto done =
+              add_memory(call, note, part,
+                         times.empty() ? std::span<const model::byte_range>() : times[i], extras);
+          !done)
+        return done;
   }
   return {};
 }
@@ -264,14 +274,18 @@ void compiler::settle_steps() {
 }
 
 result<void> compiler::add_memory(const recorded_call& call, const trace::memory_note& note,
-                                  const model::byte_range& part, call_extras& extras) {
+                                  const model::byte_range& part,
+                                  std::span<const model::byte_range> times, call_extras& extras) {
   const auto content = blobs_.get(note.content);
   if (!content) return fail("call {}: {}", call.number(), content.error().message);
   const uint64_t offset = std::min<uint64_t>(part.first - note.address, content->size());
   memory_restore restore{.device = {},
                          .content = content->data() + offset,
                          .bytes = std::min<uint64_t>(part.bytes, content->size() - offset),
-                         .patches = {}};
+                         .patches = {},
+                         .is_copied = is_copied(note),
+                         .owner = {},
+                         .times = {}};
   const uint64_t time_ns = call.time_of(note);
   if (const auto place = seen_.book.find_memory(part.first, time_ns)) {
     const auto* owner = seen_.book.object_of(place->slot);
@@ -280,7 +294,15 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
                               : owner->size_bytes - place->offset;
     restore.device = *place;
     restore.bytes = std::min(restore.bytes, room);
+    if (restore.is_copied) restore.owner = seen_.owner_of(place->slot);
+    for (const auto& each : times) {
+      const uint64_t first = std::max(each.first, part.first);
+      const uint64_t end = std::min(each.end(), part.first + restore.bytes);
+      if (first < end) restore.times.push_back({first - part.first, end - first});
+    }
+    if (!restore.times.empty()) out_.held_times.insert(replay::index_of(place->slot));
   } else {
+    if (restore.is_copied) return {};
     restore.host = image_.host_address(part.first);
     if (restore.host == nullptr) return {};
   }
@@ -313,7 +335,18 @@ void compiler::add_counter(const recorded_call& call, const model::host_counter_
                                   .content = content,
                                   .bytes = sizeof(uint64_t),
                                   .patches = {},
-                                  .at_least = true});
+                                  .at_least = true,
+                                  .owner = {},
+                                  .times = {}});
+}
+
+void compiler::list_written_memory() {
+  for (const uint32_t slot : seen_.written) {
+    const auto maker = seen_.maker.find(slot);
+    if (maker != seen_.maker.end() &&
+        trace_.model().functions[maker->second].name.starts_with("zeMemAlloc"))
+      out_.written_memory.push_back(slot);
+  }
 }
 
 void compiler::note_writes(const recorded_call& call) {

@@ -9,15 +9,16 @@ static_assert(std::atomic<call_state>::is_always_lock_free &&
               std::atomic<run_phase>::is_always_lock_free);
 static_assert(sizeof(journal_header) % alignof(journal_entry) == 0);
 
-result<journal> journal::make(uint64_t calls, uint64_t hashes) {
-  auto memory = mapped_memory::make(
-      sizeof(journal_header) + calls * sizeof(journal_entry) + hashes * sizeof(uint64_t),
-      /*shared=*/true);
+result<journal> journal::make(uint64_t calls, uint64_t hashes, uint64_t slots) {
+  auto memory = mapped_memory::make(sizeof(journal_header) + calls * sizeof(journal_entry) +
+                                        hashes * sizeof(uint64_t) + slots * sizeof(memory_tally),
+                                    /*shared=*/true);
   if (!memory) return tl::unexpected(memory.error());
   journal out;
   out.memory_ = std::move(*memory);
   out.calls_ = calls;
   out.hashes_ = hashes;
+  out.slots_ = slots;
   return out;
 }
 

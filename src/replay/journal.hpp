@@ -38,6 +38,12 @@ struct memory_difference {
   uint8_t recorded, replayed;  // the first of them
 };
 
+// What was compared of an object's memory; relaxed: read at the end only.
+struct memory_tally {
+  std::atomic<uint64_t> compared_bytes;
+  std::atomic<uint64_t> unread_bytes;  // the driver did not let them be read
+};
+
 enum class run_phase : uint32_t { starting, running, finished, failed };
 
 struct journal_header {
@@ -53,7 +59,7 @@ struct journal_header {
 // What a replay has done so far, in memory that it shares with whoever watches it.
 class journal {
  public:
-  static result<journal> make(uint64_t calls, uint64_t hashes = 0);
+  static result<journal> make(uint64_t calls, uint64_t hashes = 0, uint64_t slots = 0);
 
   journal_header& header() const { return *reinterpret_cast<journal_header*>(memory_.data()); }
   std::span<journal_entry> calls() const {
@@ -63,12 +69,16 @@ class journal {
   std::span<uint64_t> hashes() const {
     return {reinterpret_cast<uint64_t*>(calls().data() + calls_), hashes_};
   }
+  // By slot.
+  std::span<memory_tally> tallies() const {
+    return {reinterpret_cast<memory_tally*>(hashes().data() + hashes_), slots_};
+  }
   // So that no call has to wait for the kernel to give the journal its pages.
   void populate() const { memory_.populate(); }
 
  private:
   mapped_memory memory_;
-  uint64_t calls_ = 0, hashes_ = 0;
+  uint64_t calls_ = 0, hashes_ = 0, slots_ = 0;
 };
 
 }  // namespace zevent::replay

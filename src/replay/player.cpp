@@ -64,6 +64,12 @@ player::player(const program& what, driver_library& driver, const journal& log,
     for (const auto& added : each.added)
       if (targets_[added.function] == nullptr)
         targets_[added.function] = driver.find(model.functions[added.function]);
+  if (!options.compare_memory) return;
+#define ZEVENT_FIND_CALL(name) \
+  copy_calls_.name = reinterpret_cast<decltype(&::name)>(driver.find(*model.find_function(#name)));
+  ZEVENT_MEMORY_COPY_CALLS(ZEVENT_FIND_CALL)
+#undef ZEVENT_FIND_CALL
+  context_destroy_ = model.index_of(*model.find_function("zeContextDestroy"));
 }
 
 void player::run() {
@@ -106,6 +112,8 @@ void player::make_call(uint32_t index, bool passes_baton) {
     prepare(*extras);
   if (options_.speed == pace::recorded) wait_until_due(call);
   if (patch_arguments(call, entry)) [[likely]] {
+    if (call.function == context_destroy_) [[unlikely]]
+      release_reader(call.slots[0]);
     if (passes_baton && call.lets_next_go) pass_baton(index);
     entry.start_ticks = call_clock::ticks();
     // Relaxed: whoever watches looks at it now and then, and a moment later it is there.
@@ -324,24 +332,68 @@ void player::restore(const memory_restore& memory) {
     write_what_differs(target, memory.content, memory.bytes);
 }
 
+void player::release_reader(uint64_t context) {
+  const std::lock_guard lock(reader_mutex_);
+  reader_.release(reinterpret_cast<ze_context_handle_t>(context));
+}
+
+bool player::read_through_driver(const memory_restore& memory, std::span<std::byte> target) {
+  if (!memory.owner) return false;
+  const uint64_t context = live_[index_of(memory.owner->context)];
+  const uint64_t device = live_[index_of(memory.owner->device)];
+  const uint64_t base = live_[index_of(memory.device.slot)];
+  if (context == 0 || device == 0 || base == 0) return false;
+  const std::lock_guard lock(reader_mutex_);
+  return reader_.read(reinterpret_cast<ze_context_handle_t>(context),
+                      reinterpret_cast<ze_device_handle_t>(device), base + memory.device.offset,
+                      target);
+}
+
 void player::compare(const compiled_call& call, const memory_restore& memory) {
   const std::byte* found = locate(memory);
   if (found == nullptr) return;
+  memory_tally* tally =
+      memory.host == nullptr ? &journal_.tallies()[index_of(memory.device.slot)] : nullptr;
+  std::vector<std::byte> copy;
+  if (memory.is_copied) {
+    copy.resize(memory.bytes);
+    if (!read_through_driver(memory, copy)) {
+      if (tally != nullptr) tally->unread_bytes.fetch_add(memory.bytes, std::memory_order_relaxed);
+      return;
+    }
+    found = copy.data();
+  }
+  uint64_t compared = 0, differ = 0;
+  std::optional<uint64_t> first;
+  const auto compare_part = [&](uint64_t begin, uint64_t end) {
+    if (begin >= end) return;
+    compared += end - begin;
+    if (std::memcmp(found + begin, memory.content + begin, end - begin) == 0) return;
+    for (uint64_t i = begin; i < end; ++i) {
+      if (found[i] == memory.content[i]) continue;
+      if (!first) first = i;
+      ++differ;
+    }
+  };
+  uint64_t at = 0;
+  for (const auto& time : memory.times) {
+    compare_part(at, time.first);
+    at = time.end();
+  }
+  compare_part(at, memory.bytes);
+
   auto& header = journal_.header();
-  header.compared_bytes.fetch_add(memory.bytes, std::memory_order_relaxed);
-  if (std::memcmp(found, memory.content, memory.bytes) == 0) return;
-  const auto first = static_cast<uint64_t>(
-      std::mismatch(found, found + memory.bytes, memory.content).first - found);
-  uint64_t count = 0;
-  for (uint64_t i = first; i < memory.bytes; ++i) count += found[i] != memory.content[i] ? 1u : 0u;
+  header.compared_bytes.fetch_add(compared, std::memory_order_relaxed);
+  if (tally != nullptr) tally->compared_bytes.fetch_add(compared, std::memory_order_relaxed);
+  if (!first) return;
   const uint32_t place = header.memory_differences.fetch_add(1, std::memory_order_relaxed);
   if (place >= journal_header::most_memory_differences) return;
   header.memory[place] = {call.number,
                           index_of(memory.device.slot),
-                          memory.device.offset + first,
-                          count,
-                          static_cast<uint8_t>(memory.content[first]),
-                          static_cast<uint8_t>(found[first])};
+                          memory.device.offset + *first,
+                          differ,
+                          static_cast<uint8_t>(memory.content[*first]),
+                          static_cast<uint8_t>(found[*first])};
 }
 
 // After a call: what it put out. A call that failed put out nothing, unless it did so in the
@@ -367,7 +419,7 @@ void player::finish(const compiled_call& call, const call_extras* extras, uint64
     for (const auto& memory : extras->memory_after) {
       patch_content(memory);
       if (options_.compare_memory) compare(call, memory);
-      if (options_.restore_after_waits) restore(memory);
+      if (options_.restore_after_waits && !memory.is_copied) restore(memory);
     }
   }
   if (extras->fetched_place != nullptr && *extras->fetched_place != 0)

@@ -3,12 +3,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "api/device_memory_reader.hpp"
 #include "replay/driver_library.hpp"
 #include "replay/journal.hpp"
 #include "replay/meeting_place.hpp"
@@ -59,6 +62,8 @@ class player {
   void patch_content(const memory_restore& memory);
   void restore(const memory_restore& memory);
   void compare(const compiled_call& call, const memory_restore& memory);
+  void release_reader(uint64_t context);
+  bool read_through_driver(const memory_restore& memory, std::span<std::byte> target);
   std::optional<uint64_t> name_of_place(uint64_t address) const;
   void look(const memory_look& at) const;
   void make_added(const added_call& call);
@@ -79,6 +84,10 @@ class player {
   std::atomic<uint32_t> handed_over_{0};  // how often, by threads of this process
   std::vector<own_thread> threads_;
   bool alone_;  // there is one thread, and no baton
+  api::memory_copy_calls copy_calls_;
+  uint32_t context_destroy_ = UINT32_MAX;  // the function, where memory is compared
+  std::mutex reader_mutex_;                // guards reader_: calls that overlap end at any time
+  api::device_memory_reader reader_{copy_calls_};
 };
 
 }  // namespace zevent::replay

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ struct memory_restore {
   uint64_t bytes = 0;
   std::vector<pointer_patch> patches;
   bool at_least = false;  // a number of 8 bytes, which may be greater already
+  // What only the device sees: it is compared and never restored, and read through the driver.
+  bool is_copied = false;
+  std::optional<memory_owner> owner;
+  // Offsets of times of the device, which are others in every run: not compared.
+  std::vector<model::byte_range> times;
 };
 
 // Memory that is looked at while the replay runs: a hash of every piece of it goes into the
@@ -144,6 +150,10 @@ struct program {
   bool keeps_results = false;    // what commands wrote was recorded (--memory=results)
   // Contents after waits that are not compared, as commands may have been writing there.
   uint64_t unfinished_results = 0;
+  std::set<uint32_t> unfinished_slots;  // of which memory they are
+  std::set<uint32_t> held_times;        // slots of memory with times that are not compared
+  // Slots of allocations of the driver that commands may have written to.
+  std::vector<uint32_t> written_memory;
   uint32_t slot_count = 0;
   uint32_t opaque_count = 0;
   std::vector<deviation> deviations;

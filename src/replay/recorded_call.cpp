@@ -40,6 +40,10 @@ bool is_after_call(const trace::memory_note& note) {
   return (note.flags & recording::memory_is_after_call) != 0;
 }
 
+bool is_copied(const trace::memory_note& note) {
+  return (note.flags & recording::memory_is_copied) != 0;
+}
+
 uint64_t recorded_call::time_of(const trace::memory_note& note) const {
   return is_after_call(note) ? call.end_ns() : call.start_ns;
 }

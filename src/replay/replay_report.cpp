@@ -1,6 +1,7 @@
 #include "replay/replay_report.hpp"
 
 #include <cstring>
+#include <map>
 
 #include "api/print.hpp"
 
@@ -38,7 +39,9 @@ class reporter {
   void list_results();
   void list_polls();
   std::string_view why_nothing_was_compared() const;
+  std::string_view why_not_compared(uint32_t slot) const;
   void list_memory();
+  void list_uncompared_memory();
   void judge_symptom();
   model::call_facts facts_of(uint32_t index, const call_outcome& replayed, std::string& name) const;
 
@@ -94,29 +97,61 @@ std::string_view reporter::why_nothing_was_compared() const {
   if (program_.unfinished_results != 0)
     return "commands may have been writing wherever the recording has contents of allocations";
   if (program_.keeps_results)
-    return "whenever the program had waited, nothing had changed in host and shared allocations";
+    return program_.written_memory.empty()
+               ? "no command writes to an allocation"
+               : "whenever the program had waited, nothing had changed in allocations";
   return "the recording has no contents of allocations after waits; 'zevent record "
          "--memory=results' keeps them";
 }
 
+std::string_view reporter::why_not_compared(uint32_t slot) const {
+  if (outcome_.unread_bytes(slot) != 0) return "the driver did not let it be read";
+  if (program_.held_times.contains(slot)) return "times of the device, others in every run";
+  if (program_.unfinished_slots.contains(slot))
+    return "commands may have been writing there whenever the program had waited";
+  return "the recording has no contents of it after a wait";
+}
+
+void reporter::list_uncompared_memory() {
+  std::map<std::string_view, std::vector<uint32_t>> by_reason;
+  for (const uint32_t slot : program_.written_memory)
+    if (outcome_.compared_bytes(slot) == 0) by_reason[why_not_compared(slot)].push_back(slot);
+  for (const auto& [why, slots] : by_reason) {
+    std::string names;
+    for (size_t i = 0; i < std::min(slots.size(), options_.most_differences); ++i)
+      names += (i == 0 ? "" : ", ") + program_.slot_names[slots[i]];
+    if (slots.size() > options_.most_differences)
+      names += fmt::format(" and {} more", slots.size() - options_.most_differences);
+    say("not compared: {} ({})", names, why);
+  }
+}
+
 void reporter::list_memory() {
   if (!options_.compare_memory) return;
-  const auto differences = outcome_.memory();
-  if (outcome_.compared_bytes() == 0) {
+  const uint64_t bytes = outcome_.compared_bytes();
+  size_t allocations = 0;
+  for (uint32_t slot = 0; slot < program_.slot_count; ++slot)
+    allocations += outcome_.compared_bytes(slot) != 0 ? 1u : 0u;
+  const std::string where =
+      fmt::format("{} allocation{}", allocations, allocations == 1 ? "" : "s");
+  if (bytes == 0) {
+    verdict_.compared_nothing = !program_.written_memory.empty();
     say("no memory was compared: {}", why_nothing_was_compared());
-    return;
+  } else if (outcome_.memory_differences() == 0) {
+    say("{} bytes of memory in {} have the recorded contents", bytes, where);
+  } else {
+    say("{} pieces of memory differ, of {} bytes in {}:", outcome_.memory_differences(), bytes,
+        where);
+    const auto differences = outcome_.memory();
+    for (size_t i = 0; i < std::min(differences.size(), options_.most_differences); ++i) {
+      const auto& each = differences[i];
+      say("  {} at call {}: {} bytes, the first at offset {}: {:#04x} in the recording, {:#04x} "
+          "now",
+          each.slot < program_.slot_names.size() ? program_.slot_names[each.slot] : "memory",
+          each.call, each.bytes, each.offset, each.recorded, each.replayed);
+    }
   }
-  if (outcome_.memory_differences() == 0) {
-    say("{} bytes of memory have the recorded contents", outcome_.compared_bytes());
-    return;
-  }
-  say("{} pieces of memory differ:", outcome_.memory_differences());
-  for (size_t i = 0; i < std::min(differences.size(), options_.most_differences); ++i) {
-    const auto& each = differences[i];
-    say("  {} at call {}: {} bytes, the first at offset {}: {:#04x} in the recording, {:#04x} now",
-        each.slot < program_.slot_names.size() ? program_.slot_names[each.slot] : "memory",
-        each.call, each.bytes, each.offset, each.recorded, each.replayed);
-  }
+  list_uncompared_memory();
 }
 
 model::call_facts reporter::facts_of(uint32_t index, const call_outcome& replayed,
@@ -149,7 +184,10 @@ void reporter::judge_symptom() {
 }
 
 void say_symptom(replay_verdict& verdict, const report_options& options) {
-  if (verdict.symptom)
+  if (verdict.symptom && verdict.compared_nothing &&
+      std::holds_alternative<model::memory_differs>(*options.symptom))
+    verdict.lines.push_back("whether memory differs is not known");
+  else if (verdict.symptom)
     verdict.lines.push_back(fmt::format("the symptom {} {}", model::to_text(*options.symptom),
                                         *verdict.symptom ? "is there" : "is not there"));
 }
@@ -168,15 +206,27 @@ replay_verdict judge_together(std::span<const program> programs,
                               std::span<const std::string> names, const report_options& options) {
   if (programs.size() == 1) return judge(programs.front(), outcomes.front(), options);
   replay_verdict all{.same = true, .symptom = {}, .lines = {}};
+  bool compared_any = false;
   for (size_t i = 0; i < programs.size(); ++i) {
     const auto own = reporter(programs[i], outcomes[i], options).take();
     all.same = all.same && own.same;
+    all.compared_nothing = all.compared_nothing || own.compared_nothing;
+    compared_any = compared_any || outcomes[i].compared_bytes() != 0;
     if (own.symptom) all.symptom = all.symptom.value_or(false) || *own.symptom;
     all.lines.push_back(names[i]);
     for (const auto& each : own.lines) all.lines.push_back("  " + each);
   }
+  all.compared_nothing = all.compared_nothing && !compared_any;
   say_symptom(all, options);
   return all;
+}
+
+int exit_status(const replay_verdict& verdict, const report_options& options) {
+  constexpr int unknown = 125;
+  if (!verdict.symptom) return !verdict.same ? 1 : verdict.compared_nothing ? unknown : 0;
+  const bool is_of_memory = std::holds_alternative<model::memory_differs>(*options.symptom);
+  if (is_of_memory && verdict.compared_nothing) return unknown;
+  return *verdict.symptom ? 1 : 0;
 }
 
 }  // namespace zevent::replay

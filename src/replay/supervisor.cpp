@@ -20,8 +20,9 @@ namespace {
 constexpr uint64_t first_look_ns = 1'000'000;
 constexpr uint64_t longest_look_ns = 100'000'000;
 
+// An exception that comes out of the driver ends it as it ends a program: by SIGABRT.
 [[noreturn]] void run_in_child(const program& what, const run_options& options, const journal& log,
-                               const meeting_place& place) {
+                               const meeting_place& place) noexcept {
   // Whoever watches may die; the replay has no reason to go on then.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The others may fetch the file descriptors of IPC handles.
@@ -225,7 +226,7 @@ result<std::vector<run_outcome>> run_together(std::span<const program> programs,
   if (!place) return tl::unexpected(place.error());
   std::vector<journal> logs;
   for (const auto& each : programs) {
-    auto log = journal::make(each.calls.size(), each.hashes);
+    auto log = journal::make(each.calls.size(), each.hashes, each.slot_count);
     if (!log) return tl::unexpected(log.error());
     logs.push_back(std::move(*log));
   }

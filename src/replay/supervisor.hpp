@@ -58,6 +58,9 @@ class run_outcome {
   // Of what was seen of memory, by program::looks; 0: not looked at.
   std::span<const uint64_t> hashes() const { return journal_.hashes(); }
   uint64_t compared_bytes() const { return journal_.header().compared_bytes; }
+  // Of an object's memory, by slot.
+  uint64_t compared_bytes(uint32_t slot) const { return journal_.tallies()[slot].compared_bytes; }
+  uint64_t unread_bytes(uint32_t slot) const { return journal_.tallies()[slot].unread_bytes; }
   uint64_t memory_differences() const { return journal_.header().memory_differences; }
   std::vector<memory_difference> memory() const;
 

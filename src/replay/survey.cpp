@@ -29,6 +29,10 @@ class surveyor {
   void look_at_outputs(const recorded_call& call, const value& v, uint64_t size);
   void look_at_needs(const recorded_call& call);
   void note_image(const recorded_call& call);
+  std::optional<slot_id> slot_of(const recorded_call& call, std::string_view parameter) const;
+  void note_owner(const recorded_call& call);
+  void note_writes(const recorded_call& call);
+  void note_kernel_pointers(const recorded_call& call, const value& v, bool is_argument);
   void deviate(const recorded_call& call, std::string what) {
     out_.deviations.push_back({call.number(), std::move(what)});
   }
@@ -49,6 +53,8 @@ void surveyor::look_at(const recorded_call& call) {
   const uint64_t bytes = size != nullptr && !size->items.empty() ? number(&size->items.front()) : 0;
   for (const auto& each : call.outputs.parameters) look_at_outputs(call, each, bytes);
   look_at_needs(call);
+  note_owner(call);
+  note_writes(call);
   if (call.function->name == "zeImageCreate" ||
       call.function->name.starts_with("zeImageViewCreate")) {
     note_image(call);
@@ -67,6 +73,49 @@ void surveyor::look_for_memory(const recorded_call& call) {
       book.host().add(note.address, note.bytes);
     out_.looks.push_back({note.call, {note.address, note.bytes}, !is_after_call(note)});
   }
+}
+
+std::optional<slot_id> surveyor::slot_of(const recorded_call& call,
+                                         std::string_view parameter) const {
+  const value* handle = call.inputs.find(parameter);
+  if (handle == nullptr || handle->declared == nullptr || handle->bits == 0) return std::nullopt;
+  return out_.book.find_handle(handle->declared->index, handle->bits, call.call.start_ns);
+}
+
+void surveyor::note_owner(const recorded_call& call) {
+  const auto name = call.function->name;
+  if (call.call.failed()) return;
+  const bool makes_list = name == "zeCommandListCreate" || name == "zeCommandListCreateImmediate";
+  const bool makes_memory = name == "zeMemAllocDevice" || name == "zeMemAllocShared";
+  if (!makes_list && !makes_memory) return;
+  const auto context = slot_of(call, "hContext"), device = slot_of(call, "hDevice");
+  if (!context) return;
+  if (makes_list && device) out_.device_in_use[index_of(*context)] = *device;
+  const value* address = pointee_of(makes_memory ? call.outputs.find("pptr") : nullptr);
+  if (address == nullptr) return;
+  if (const auto place = out_.book.find_memory(address->bits, call.call.end_ns()))
+    out_.made_in[index_of(place->slot)] = {*context, device};
+}
+
+// Kernels may write to whatever they get a pointer to.
+void surveyor::note_writes(const recorded_call& call) {
+  for (const auto& each : call.inputs.parameters) note_kernel_pointers(call, each, false);
+  const auto name = call.function->name;
+  if (name.find("Append") == name.npos || name.ends_with("Prefetch") || name.ends_with("Advise"))
+    return;
+  for_each_address(model_, call.inputs, [&](const address_use& use) {
+    if (use.variable->name != "dstptr" && use.variable->name != "ptr") return;
+    if (const auto place = out_.book.find_memory(use.address, call.call.start_ns))
+      out_.written.insert(index_of(place->slot));
+  });
+}
+
+void surveyor::note_kernel_pointers(const recorded_call& call, const value& v, bool is_argument) {
+  is_argument = is_argument || (v.origin != nullptr && is_kernel_argument(*v.origin));
+  if (is_argument)
+    for (const auto& found : out_.book.find_pointers(v.bytes, call.call.start_ns))
+      out_.written.insert(index_of(found.target.slot));
+  for (const auto& item : v.items) note_kernel_pointers(call, item, is_argument);
 }
 
 uint64_t surveyor::whole_image_bytes(const recorded_call& call) const {
@@ -212,6 +261,11 @@ result<survey> survey_process(const trace::trace_file& trace, call_selection sel
   count_devices(trace, selection, out);
   find_host_counters(trace, selection, out);
   out.unfinished = model::seen_unfinished(trace, selection.process, out.looks);
+  const auto writes_times = [&](uint32_t function) {
+    return model::writes_timestamps(trace.model().functions[function].name);
+  };
+  if (std::any_of(out.functions.begin(), out.functions.end(), writes_times))
+    out.times = model::seen_timestamps(trace, selection.process, out.looks);
   const auto driver = trace.run().processes[selection.process].fact("driver");
   out.device_writes_are_noted = driver.find("libze_zevent") != std::string::npos;
   return out;
@@ -270,10 +324,33 @@ std::vector<model::byte_range> parts_of_host(const trace::memory_note& note,
   return out;
 }
 
-std::span<const model::unfinished_of_look> survey::unfinished_of(trace::call_number call) const {
+namespace {
+
+size_t first_look_of(std::span<const model::memory_look> looks, trace::call_number call) {
   const auto first = std::partition_point(
       looks.begin(), looks.end(), [&](const model::memory_look& each) { return each.call < call; });
-  return std::span(unfinished).subspan(static_cast<size_t>(first - looks.begin()));
+  return static_cast<size_t>(first - looks.begin());
+}
+
+}  // namespace
+
+std::span<const model::unfinished_of_look> survey::unfinished_of(trace::call_number call) const {
+  return std::span(unfinished).subspan(first_look_of(looks, call));
+}
+
+std::span<const std::vector<model::byte_range>> survey::times_of(trace::call_number call) const {
+  if (times.empty()) return {};
+  return std::span(times).subspan(first_look_of(looks, call));
+}
+
+std::optional<memory_owner> survey::owner_of(slot_id memory) const {
+  const auto found = made_in.find(index_of(memory));
+  if (found == made_in.end()) return std::nullopt;
+  const auto& [context, device] = found->second;
+  if (device) return memory_owner{context, *device};
+  const auto in_use = device_in_use.find(index_of(context));
+  if (in_use == device_in_use.end()) return std::nullopt;
+  return memory_owner{context, in_use->second};
 }
 
 }  // namespace zevent::replay

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "model/host_counters.hpp"
+#include "model/timestamp_memory.hpp"
 #include "model/unfinished_writes.hpp"
 #include "replay/address_book.hpp"
 #include "replay/reading_progress.hpp"
@@ -30,6 +32,11 @@ struct requirements {
   std::set<std::string> by_name;  // functions that the program fetches by their names
 };
 
+// Where an allocation was made: how a driver is asked for what it holds.
+struct memory_owner {
+  slot_id context{}, device{};
+};
+
 // What a first look at all calls shows.
 struct survey {
   explicit survey(address_book addresses) : book(std::move(addresses)) {}
@@ -46,10 +53,20 @@ struct survey {
   // it then.
   std::vector<model::memory_look> looks;
   std::vector<model::unfinished_of_look> unfinished;
+  // By look: what of it held times of the device, which are others in every run. Empty where no
+  // command writes any.
+  std::vector<std::vector<model::byte_range>> times;
   bool device_writes_are_noted = false;  // those of the software driver look like the host's
 
   // Of the notes of a call, in their order; none where nothing was noted.
   std::span<const model::unfinished_of_look> unfinished_of(trace::call_number call) const;
+  // Likewise the times.
+  std::span<const std::vector<model::byte_range>> times_of(trace::call_number call) const;
+  // Of shared and device allocations; nullopt where no device is known.
+  std::optional<memory_owner> owner_of(slot_id memory) const;
+  std::map<uint32_t, std::pair<slot_id, std::optional<slot_id>>> made_in;  // by slot of memory
+  std::map<uint32_t, slot_id> device_in_use;  // by slot of a context: of a list
+  std::set<uint32_t> written;                 // slots of memory that commands may write to
   // Before which calls the host must have written to external counters, by call number.
   std::multimap<uint64_t, model::host_counter_write> host_counters;
   std::vector<deviation> deviations;

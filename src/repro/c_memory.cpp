@@ -173,9 +173,12 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
   const uint64_t time_ns = is_after ? call.call.end_ns() : call.call.start_ns;
   std::vector<noted_memory> noted;
   const auto unfinished = seen_.unfinished_of(call.call.number);
+  const auto times = seen_.times_of(call.call.number);
   for (size_t i = 0; i < call.memory.size(); ++i) {
     const auto& note = call.memory[i];
     if (replay::is_after_call(note) != is_after) continue;
+    // The host of the reproducer does not see it either.
+    if (replay::is_copied(note)) continue;
     const bool before_wait = (note.flags & recording::memory_before_wait) != 0;
     const bool is_devices =
         (is_after || before_wait) && device_may_have_written(note.address, time_ns);
@@ -185,8 +188,12 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
     // Allocations may lie side by side: each has a statement of its own.
     const auto place = seen_.book.find_memory(note.address, time_ns);
     const auto owner = place ? std::optional(place->slot) : std::nullopt;
+    // Times of the device are others in every run.
+    model::unfinished_of_look left_out;
+    if (!times.empty())
+      for (const auto& each : times[i]) left_out.push_back({each, true});
     const auto parts =
-        is_devices ? std::vector{model::byte_range{note.address, note.bytes}}
+        is_devices ? replay::parts_of_host(note, left_out, true)
                    : replay::parts_of_host(note, unfinished[i], seen_.device_writes_are_noted);
     for (const auto& part : parts) {
       const bool goes_on = !noted.empty() && noted.back().is_devices == is_devices &&

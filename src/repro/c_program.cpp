@@ -151,8 +151,8 @@ result<c_program> program_writer::run() {
 std::string_view program_writer::why_no_memory() const {
   const auto& process = trace_.run().processes[options_.selections.front().process];
   if (process.memory_mode == static_cast<uint32_t>(recording::memory_mode::results))
-    return "whenever the program had waited, nothing had changed in host and shared allocations, "
-           "or commands may have been writing there";
+    return "whenever the program had waited, something had changed only in memory of the device, "
+           "or nowhere, or commands may have been writing there";
   return "the recording has nothing of what host and shared allocations held after waits; 'zevent "
          "record --memory=results' keeps that";
 }

@@ -247,8 +247,7 @@ int replay(const replay_options& options) {
     if (!why) return complain("replay", why.error(), 1);
     for (const auto& each : *why) fmt::print("{}\n", each);
   }
-  if (verdict.symptom) return *verdict.symptom ? 1 : 0;
-  return verdict.same ? 0 : 1;
+  return replay::exit_status(verdict, report);
 }
 
 }  // namespace
@@ -259,8 +258,11 @@ action declare_replay(CLI::App& line) {
       "Calls are made in the recorded order, with the recorded arguments, on as many threads and\n"
       "processes. A query stays a query: none is turned into a wait. A poll that was answered\n"
       "SUCCESS is asked again until it is.\n"
-      "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run,\n"
-      "2 when the trace cannot be opened. With --symptom: 0 when it is not there, 1 when it is.");
+      "Exit status: 0 when every result is as recorded, 1 when not, 125 when it could not be run "
+      "or\n"
+      "nothing was there to compare memory with, 2 when the trace cannot be opened. With "
+      "--symptom:\n"
+      "0 when it is not there, 1 when it is.");
   line.add_option("TRACE", options->trace, "the recording")->required();
   line.add_option(
           "--driver", options->driver,

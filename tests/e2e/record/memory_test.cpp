@@ -23,9 +23,11 @@ struct copy_program : event_program {
     check(zeMemAllocDevice(context, &desc, bytes, 64, device, &device_memory));
   }
 
-  ze_command_list_handle_t immediate_list() const {
+  ze_command_list_handle_t immediate_list(
+      ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+      ze_command_queue_flags_t flags = 0) const {
     const ze_command_queue_desc_t desc{
-        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, flags, mode,
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     ze_command_list_handle_t list = nullptr;
     check(zeCommandListCreateImmediate(context, device, &desc, &list));
@@ -185,11 +187,18 @@ TEST_F(RecordedMemory, WhatACommandWroteIsToldApartFromWhatTheHostWrote) {
   EXPECT_EQ(all[1].content.front(), std::byte{1});
 }
 
+constexpr auto in_order = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
+constexpr auto asynchronous = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+// Memory of the device, after a wait.
+constexpr unsigned copied_result = recording::memory_is_dirty_pages |
+                                   recording::memory_is_after_call |
+                                   recording::memory_may_be_devices | recording::memory_is_copied;
+
 TEST_F(RecordedMemory, ThePlainSourceOfACopyIsLookedAtAgainWhereResultsAreWanted) {
   const auto all = run_and_read([] {
     setenv("ZEVENT_RECORD_MEMORY", "results", 1);
     copy_program program;
-    const auto list = program.immediate_list();
+    const auto list = program.immediate_list(asynchronous);
     program.fill(1);
     program.check(zeCommandListAppendMemoryCopy(list, program.device_memory, program.plain.data(),
                                                 bytes, nullptr, 0, nullptr));
@@ -198,35 +207,75 @@ TEST_F(RecordedMemory, ThePlainSourceOfACopyIsLookedAtAgainWhereResultsAreWanted
     program.fill(3);
     program.check(zeCommandListHostSynchronize(list, UINT64_MAX));
   });
-  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].flags, recording::memory_is_copy_source);
   EXPECT_EQ(all[0].content, filled(bytes, 1));
   EXPECT_EQ(all[1].function, "zeCommandListHostSynchronize");
   EXPECT_EQ(all[1].flags, recording::memory_is_copy_source | recording::memory_is_snapshot);
   EXPECT_EQ(all[1].content, filled(bytes, 2));
+  EXPECT_EQ(all[2].flags, copied_result);
 }
 
 TEST_F(RecordedMemory, TheTargetOfACopyIsLookedAtAroundTheWaitWhereResultsAreWanted) {
   const auto all = run_and_read([] {
     setenv("ZEVENT_RECORD_MEMORY", "results", 1);
     copy_program program;
-    const auto list = program.immediate_list();
+    const auto list = program.immediate_list(asynchronous, in_order);
     const unsigned char pattern = 7;
     program.check(zeCommandListAppendMemoryFill(list, program.device_memory, &pattern, 1, bytes,
                                                 nullptr, 0, nullptr));
+    program.check(zeCommandListHostSynchronize(list, UINT64_MAX));
     program.fill(1);
     program.check(zeCommandListAppendMemoryCopy(list, program.plain.data(), program.device_memory,
                                                 bytes, nullptr, 0, nullptr));
     program.check(zeCommandListHostSynchronize(list, UINT64_MAX));
   });
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].function, "zeCommandListAppendMemoryCopy");
-  EXPECT_EQ(all[0].flags, recording::memory_is_snapshot);
-  EXPECT_EQ(all[0].content, filled(bytes, 1));
-  EXPECT_EQ(all[1].function, "zeCommandListHostSynchronize");
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].flags, copied_result);
+  EXPECT_EQ(all[1].function, "zeCommandListAppendMemoryCopy");
   EXPECT_EQ(all[1].flags, recording::memory_is_snapshot);
-  EXPECT_EQ(all[2].flags, recording::memory_is_snapshot | recording::memory_is_after_call);
-  for (const size_t i : {1, 2}) EXPECT_EQ(all[i].content, filled(bytes, 7));
+  EXPECT_EQ(all[1].content, filled(bytes, 1));
+  EXPECT_EQ(all[2].function, "zeCommandListHostSynchronize");
+  EXPECT_EQ(all[2].flags, recording::memory_is_snapshot);
+  EXPECT_EQ(all[3].flags, recording::memory_is_snapshot | recording::memory_is_after_call);
+  EXPECT_EQ(all[3].content, filled(bytes, 7));
+}
+
+TEST_F(RecordedMemory, WhatOnlyTheDeviceSeesIsReadAfterAWaitWhereResultsAreWanted) {
+  const auto all = run_and_read([] {
+    setenv("ZEVENT_RECORD_MEMORY", "results", 1);
+    copy_program program;
+    auto list = program.regular_list();
+    const auto queue = program.queue();
+    const unsigned char pattern = 7;
+    program.check(zeCommandListAppendMemoryFill(list, program.device_memory, &pattern, 1, bytes,
+                                                nullptr, 0, nullptr));
+    program.check(zeCommandListClose(list));
+    program.check(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
+    program.check(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    // Nothing was given to the device since.
+    program.check(zeCommandQueueSynchronize(queue, UINT64_MAX));
+  });
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].function, "zeCommandQueueSynchronize");
+  EXPECT_EQ(all[0].flags, copied_result);
+  EXPECT_EQ(all[0].content, filled(bytes, 7));
+}
+
+TEST_F(RecordedMemory, AnAppendToASynchronousListIsAWait) {
+  const auto all = run_and_read([] {
+    setenv("ZEVENT_RECORD_MEMORY", "results", 1);
+    copy_program program;
+    const auto list = program.immediate_list();
+    // Zeros, as before: what a command writes counts all the same.
+    const unsigned char pattern = 0;
+    program.check(zeCommandListAppendMemoryFill(list, program.device_memory, &pattern, 1, bytes,
+                                                nullptr, 0, nullptr));
+  });
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].function, "zeCommandListAppendMemoryFill");
+  EXPECT_EQ(all[0].flags, copied_result);
+  EXPECT_EQ(all[0].content, filled(bytes, 0));
 }
 
 TEST_F(RecordedMemory, AWaitCopiesNothingUntilTheNextSubmission) {

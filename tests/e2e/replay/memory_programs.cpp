@@ -90,6 +90,36 @@ void fills() {
   finish(list);
 }
 
+// What the host never reads: two pages of one allocation, and one of another.
+void only_on_the_device() {
+  const machine m;
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  char* filled = m.device_memory(4 * page);
+  char* copied = m.device_memory();
+  fill(list, filled + page, 0x01020304, 2 * page);
+  copy(list, copied, filled + page);
+  finish(list);
+}
+
+// Times, copies of them, and what lies beside them.
+void times_on_the_device() {
+  const machine m;
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  char* times = m.device_memory();
+  char* copied = m.device_memory();
+  char* shared = m.shared_memory();
+  const auto pool = m.pool(1, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  auto timed = event(pool);
+  fill(list, times, 0x01020304, page, timed);
+  MUST(zeCommandListAppendWriteGlobalTimestamp(list, reinterpret_cast<uint64_t*>(times + 64),
+                                               nullptr, 0, nullptr));
+  MUST(zeCommandListAppendQueryKernelTimestamps(list, 1, &timed, times + 128, nullptr, nullptr, 0,
+                                                nullptr));
+  copy(list, copied + 1024, times, 1024);
+  copy(list, shared, copied, page);
+  finish(list);
+}
+
 void several_contexts() {
   const machine m;
   const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
@@ -192,6 +222,8 @@ constexpr program programs[] = {
     {"region_3d", region_3d},
     {"region_from_plain_memory", region_from_plain_memory},
     {"fills", fills},
+    {"only_on_the_device", only_on_the_device},
+    {"times_on_the_device", times_on_the_device},
     {"several_contexts", several_contexts},
     {"reused_handles", reused_handles},
     {"memory_over_ipc", memory_over_ipc},

@@ -258,7 +258,7 @@ TEST_F(RecorderLog, WhereThereIsNoMemoryToCopyWhatACommandReadsTheProgramGoesOn)
   const int status = run([&] {
     const auto list = reinterpret_cast<ze_command_list_handle_t>(uintptr_t{1});
     memory_capture capture(recording::memory_mode::copies);
-    capture.list_created(list, true);
+    capture.immediate_list_created(list, nullptr, nullptr, nullptr);
     const auto open = begin_call(1);
     say_into(folder_ + "/said");
     constexpr uint64_t bytes = 16u << 20;

@@ -30,12 +30,27 @@ class WatchedMemory : public testing::TestWithParam<bool> {
     std::map<uint64_t, std::vector<std::byte>> all;
     set_aside_.clear();
     watched_.note_changes(
-        [&](uint64_t address, std::span<const std::byte> content, bool is_set_aside) {
+        [&](uint64_t address, std::span<const std::byte> content, watched_memory::change how) {
           all[address - at(0)] = {content.begin(), content.end()};
-          set_aside_[address - at(0)] = is_set_aside;
+          set_aside_[address - at(0)] = how == watched_memory::change::set_aside;
         });
     return all;
   }
+
+  // Likewise where results are wanted; `copied_` has what was read through the driver.
+  std::map<uint64_t, std::vector<std::byte>> results(bool device_is_idle) {
+    std::map<uint64_t, std::vector<std::byte>> all;
+    copied_.clear();
+    watched_.note_results(
+        [&](uint64_t address, std::span<const std::byte> content, watched_memory::change how) {
+          all[address - at(0)] = {content.begin(), content.end()};
+          copied_[address - at(0)] = how == watched_memory::change::copied;
+        },
+        device_is_idle);
+    return all;
+  }
+
+  std::map<uint64_t, bool> copied_;  // by offset
 
   std::byte* memory_ = nullptr;
   watched_memory watched_{GetParam()};
@@ -52,6 +67,48 @@ TEST_P(WatchedMemory, NotesWhatWasWrittenOnce) {
   ASSERT_EQ(noted.begin()->second.size(), page_bytes);
   EXPECT_EQ(noted.begin()->second[5], std::byte{7});
   EXPECT_TRUE(changes().empty());
+}
+
+TEST_P(WatchedMemory, ReadsThroughTheDriverWhatTheHostCannotRead) {
+  watched_.add(at(0), page_bytes);
+  watched_.add_of_device(at(4 * page_bytes), 2 * page_bytes);
+  mprotect(memory_, page_bytes, PROT_NONE);
+  watched_.read_devices_by([&](uint64_t, std::span<std::byte> target) {
+    std::fill(target.begin(), target.end(), std::byte{9});
+    return true;
+  });
+  EXPECT_TRUE(results(true).empty()) << "no command was given to the device";
+  watched_.mark_all_written();
+  EXPECT_TRUE(changes().empty()) << "results were not asked for";
+  const auto noted = results(true);
+  ASSERT_EQ(noted.size(), 2u);
+  EXPECT_EQ(noted.at(0), std::vector<std::byte>(page_bytes, std::byte{9}));
+  EXPECT_EQ(noted.at(4 * page_bytes), std::vector<std::byte>(2 * page_bytes, std::byte{9}));
+  EXPECT_TRUE(copied_[0] && copied_[4 * page_bytes]);
+  EXPECT_TRUE(results(true).empty());
+}
+
+TEST_P(WatchedMemory, NotesResultsAgainUntilTheDeviceIsIdle) {
+  watched_.add(at(0), 2 * page_bytes);
+  watched_.mark_written({at(0), at(1)});
+  memory_[0] = std::byte{7};
+  EXPECT_EQ(results(false).size(), 1u);
+  EXPECT_EQ(results(false).size(), 1u) << "it may have been something between";
+  EXPECT_EQ(results(true).size(), 1u);
+  EXPECT_TRUE(results(true).empty());
+  EXPECT_TRUE(changes().empty());
+}
+
+TEST_P(WatchedMemory, WhatCommandsWriteToTheDeviceIsNotedWhateverItIs) {
+  watched_.add_of_device(at(0), 3 * page_bytes);
+  watched_.read_devices_by([&](uint64_t, std::span<std::byte> target) {
+    std::fill(target.begin(), target.end(), std::byte{});
+    return true;
+  });
+  watched_.mark_written({at(page_bytes), at(page_bytes + 8)});
+  const auto noted = results(true);
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted.at(page_bytes).size(), page_bytes);
 }
 
 TEST_P(WatchedMemory, WritingTheSameValueIsNoChange) {

@@ -326,31 +326,48 @@ TEST_F(Replay, SaysInWhichCallTheDriverCrashes) {
 TEST_F(Replay, SaysWhyNoMemoryWasCompared) {
   const auto one = event(pool(0x9000, 1), 0xe000);
   memory(0x7f0000001000, 64);
-  const auto said = [&] {
+  const report_options comparing{.symptom = {}, .compare_memory = true};
+  const auto verdict = [&] {
     run_options running;
     running.play.compare_memory = true;
     const auto done = replay_trace(packed({&app}), {.polls = {.mode = poll_mode::exact}}, running);
-    return judge(done.what, done.outcome, {.symptom = {}, .compare_memory = true}).lines.back();
+    return judge(done.what, done.outcome, comparing);
   };
   app.file.header().memory = recording::memory_mode::full;
-  EXPECT_EQ(said(),
+  EXPECT_EQ(verdict().lines.back(),
             "no memory was compared: the recording has no contents of allocations after waits; "
             "'zevent record --memory=results' keeps them");
   app.file.header().memory = recording::memory_mode::results;
-  EXPECT_EQ(said(),
-            "no memory was compared: whenever the program had waited, nothing had changed in host "
-            "and shared allocations");
+  EXPECT_EQ(verdict().lines.back(), "no memory was compared: no command writes to an allocation");
+  EXPECT_EQ(exit_status(verdict(), comparing), 0);
+  copy(list(), 0x7f0000001000, 0x5500000100, 5);
+  const auto is_unknown = [&](std::string_view why, std::string_view of_memory) {
+    const auto found = verdict();
+    EXPECT_EQ(*(found.lines.end() - 2), fmt::format("no memory was compared: {}", why));
+    EXPECT_EQ(found.lines.back(), fmt::format("not compared: memory_0 ({})", of_memory));
+    EXPECT_TRUE(found.same);
+    EXPECT_EQ(exit_status(found, comparing), 125);
+  };
+  constexpr std::string_view nothing = "the recording has no contents of it after a wait";
+  is_unknown("whenever the program had waited, nothing had changed in allocations", nothing);
   // Snapshots are for a checker.
   held(app.call("zeEventQueryStatus", when(), one), 0x7f0000001000, "seen by the way",
        recording::memory_is_snapshot | recording::memory_is_after_call);
-  EXPECT_EQ(said(),
-            "no memory was compared: whenever the program had waited, nothing had changed in host "
-            "and shared allocations");
+  is_unknown("whenever the program had waited, nothing had changed in allocations", nothing);
+}
+
+TEST_F(Replay, SaysThatTheWaitsHadOtherResultsWhereNoMemoryWasCompared) {
+  const auto one = event(pool(0x9000, 1), 0xe000);
+  memory(0x7f0000001000, 64);
+  app.file.header().memory = recording::memory_mode::results;
   // The driver here says NOT_READY.
   const auto query = app.call("zeEventQueryStatus", when(), one);
   held(query, 0x7f0000001000, "found by the host",
        recording::memory_is_dirty_pages | recording::memory_is_after_call);
-  EXPECT_EQ(said(),
+  run_options running;
+  running.play.compare_memory = true;
+  const auto done = replay_trace(packed({&app}), {.polls = {.mode = poll_mode::exact}}, running);
+  EXPECT_EQ(judge(done.what, done.outcome, {.symptom = {}, .compare_memory = true}).lines.back(),
             "no memory was compared: no wait after which the recording has contents of "
             "allocations had the recorded result");
 }
