@@ -307,11 +307,16 @@ static_assert(sizeof(calibration_record) == 40);
 // Something worth knowing about the process. The name (`detail` bytes) and the value follow, not
 // terminated. Names: "command line" and "environment" (values separated by null bytes),
 // "executable", "working directory", "boot", "kernel", "driver", "way in", "mpi rank", "mpi size",
-// "recorder", "driver version", "device N" and others. A reader shows unknown ones as they are.
+// "recorder", "driver version", "device N", "forked from" and others. A reader shows unknown ones
+// as they are.
 struct fact_record {
   record_header header;
 };
 static_assert(sizeof(fact_record) == 8);
+
+// Of a process that was forked off a recorded one and never became another program: the id of that
+// process and the ticks of the fork, in decimal, with a space between them.
+inline constexpr char fork_fact[] = "forked from";
 
 // A number that goes up during the run; its name follows. Names: "passed through NAME", calls of a
 // function that is newer than the schema.

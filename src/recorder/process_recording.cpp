@@ -51,6 +51,15 @@ pthread_key_t thread_end_key;
 // Of the thread that forks. Guarded by start_mutex.
 undisturbed::state disturbance_before_fork{};
 
+// Of a process that was forked off one with a recording: who that was, and when. The driver is as
+// that process had left it.
+struct fork_origin {
+  pid_t parent = 0;  // 0: there is none
+  uint64_t ticks = 0;
+};
+// The fork that is under way, and the one that this process comes from. Guarded by start_mutex.
+constinit fork_origin fork_under_way, own_fork;
+
 // What note_process_fact() was told. Guarded by start_mutex.
 std::vector<std::pair<std::string, std::string>>& noted_facts() {
   static auto* facts = new std::vector<std::pair<std::string, std::string>>;
@@ -121,6 +130,9 @@ process_recording* process_recording::start() {
   static_cast<void>(key_made);
   present = new process_recording(**part);
   for (const auto& [name, value] : noted_facts()) present->write_fact(name, value);
+  if (own_fork.parent != 0)
+    present->write_fact(recording::fork_fact,
+                        std::to_string(own_fork.parent) + " " + std::to_string(own_fork.ticks));
   if (present->memory_mode() != recording::memory_mode::off)
     memory_capture::make_current(new memory_capture(present->memory_mode()));
   begin_profile();
@@ -259,7 +271,9 @@ void process_recording::before_fork() {
   this_thread_log.pause();
   start_mutex.lock();
   disturbance_before_fork = before;
-  if (present != nullptr) present->part_->before_fork();
+  if (present == nullptr) return;
+  present->part_->before_fork();
+  fork_under_way = {getpid(), ticks()};
 }
 
 void process_recording::after_fork_in_parent() {
@@ -284,6 +298,7 @@ void process_recording::leave_recording_of_parent() {
   present->part_->abandon_in_child();
   left_by_parent = present;
   present = nullptr;
+  own_fork = fork_under_way;
   memory_capture::make_current(nullptr);
   this_thread_log.forget();
   delete static_cast<recorded_thread*>(pthread_getspecific(thread_end_key));

@@ -12,7 +12,10 @@ bool is_opaque(const api::record& r) {
 
 address_book::address_book(const trace::trace_file& trace, uint32_t process,
                            uint64_t host_granule_bytes, uint32_t first_pointer)
-    : trace_(trace), process_(process), first_pointer_(first_pointer), host_(host_granule_bytes) {
+    : trace_(trace),
+      line_(trace.run(), process),
+      first_pointer_(first_pointer),
+      host_(host_granule_bytes) {
   const auto handles = trace.model().handles;
   alike_.resize(handles.size());
   for (uint16_t i = 0; i < handles.size(); ++i) {
@@ -29,7 +32,7 @@ address_book::address_book(const trace::trace_file& trace, uint32_t process,
     const bool is_pointed_at =
         kind == trace::memory_class ||
         std::find(kernel_classes_.begin(), kernel_classes_.end(), kind) != kernel_classes_.end();
-    if (is_pointed_at && each.handle.process == process_)
+    if (is_pointed_at && line_.includes(each.handle.process, each.from_ns))
       widen_bounds(each.handle.value, each.size_bytes);
   }
 }
@@ -42,11 +45,18 @@ void address_book::widen_bounds(uint64_t address, uint64_t bytes) {
 std::optional<slot_id> address_book::find_handle(uint16_t handle_class, uint64_t value,
                                                  uint64_t time_ns) const {
   if (value == 0 || handle_class >= alike_.size()) return std::nullopt;
-  if (const auto found = objects().find({process_, handle_class, value}, time_ns))
+  return find_in_lineage(time_ns, [&](uint32_t process, uint64_t then_ns) {
+    return find_handle_in(process, handle_class, value, then_ns);
+  });
+}
+
+std::optional<slot_id> address_book::find_handle_in(uint32_t process, uint16_t handle_class,
+                                                    uint64_t value, uint64_t time_ns) const {
+  if (const auto found = objects().find({process, handle_class, value}, time_ns))
     return slot_id{trace::index_of(*found)};
   std::optional<slot_id> released;
   for (const uint16_t other : alike_[handle_class]) {
-    const auto found = objects().find({process_, other, value}, time_ns);
+    const auto found = objects().find({process, other, value}, time_ns);
     if (!found) continue;
     if (objects()[*found].until_ns > time_ns) return slot_id{trace::index_of(*found)};
     if (!released) released = slot_id{trace::index_of(*found)};
@@ -56,10 +66,14 @@ std::optional<slot_id> address_book::find_handle(uint16_t handle_class, uint64_t
 
 std::optional<slot_place> address_book::find_memory(uint64_t address, uint64_t time_ns) const {
   if (address == 0) return std::nullopt;
-  const auto containing = objects().find_memory(process_, address, time_ns);
-  if (containing && objects()[*containing].until_ns > time_ns)
-    return slot_place{slot_id{trace::index_of(*containing)},
-                      address - objects()[*containing].handle.value};
+  const auto live = find_in_lineage(
+      time_ns, [&](uint32_t process, uint64_t then_ns) -> std::optional<slot_place> {
+        const auto containing = objects().find_memory(process, address, then_ns);
+        if (!containing || objects()[*containing].until_ns <= then_ns) return std::nullopt;
+        return slot_place{slot_id{trace::index_of(*containing)},
+                          address - objects()[*containing].handle.value};
+      });
+  if (live) return live;
   for (auto each = pointers_.upper_bound(address); each != pointers_.begin();) {
     --each;
     const auto& [begin, known] = *each;
@@ -68,17 +82,23 @@ std::optional<slot_place> address_book::find_memory(uint64_t address, uint64_t t
       return slot_place{slot_id{static_cast<uint32_t>(objects().all().size() + known.index)},
                         address - begin};
   }
-  if (const auto exact = objects().find({process_, trace::memory_class, address}, time_ns))
-    return slot_place{slot_id{trace::index_of(*exact)}, 0};
-  return std::nullopt;
+  const auto exact = find_in_lineage(time_ns, [&](uint32_t process, uint64_t then_ns) {
+    return objects().find({process, trace::memory_class, address}, then_ns);
+  });
+  if (!exact) return std::nullopt;
+  return slot_place{slot_id{trace::index_of(*exact)}, 0};
 }
 
 std::optional<slot_id> address_book::find_kernel_object(uint64_t value, uint64_t time_ns) const {
-  for (const uint16_t kind : kernel_classes_) {
-    const auto found = objects().find({process_, kind, value}, time_ns);
-    if (found && objects()[*found].until_ns > time_ns) return slot_id{trace::index_of(*found)};
-  }
-  return std::nullopt;
+  return find_in_lineage(time_ns,
+                         [&](uint32_t process, uint64_t then_ns) -> std::optional<slot_id> {
+                           for (const uint16_t kind : kernel_classes_) {
+                             const auto found = objects().find({process, kind, value}, then_ns);
+                             if (found && objects()[*found].until_ns > then_ns)
+                               return slot_id{trace::index_of(*found)};
+                           }
+                           return std::nullopt;
+                         });
 }
 
 void address_book::add_pointer(uint64_t address, uint64_t bytes, uint64_t time_ns) {
@@ -127,7 +147,7 @@ std::vector<embedded_pointer> address_book::find_pointers(std::span<const std::b
     if (word < 0x10000 || !may_be_address(word)) continue;
     const auto memory = find_memory(word, time_ns);
     const auto* owner = memory ? object_of(memory->slot) : nullptr;
-    if (memory && (owner == nullptr || owner->until_ns > time_ns)) {
+    if (memory && (owner == nullptr || is_live(*owner, time_ns))) {
       found.push_back({offset, *memory});
     } else if (const auto object = find_kernel_object(word, time_ns)) {
       found.push_back({offset, {*object, 0}});
@@ -143,6 +163,13 @@ std::vector<std::byte> without_pointers(std::span<const std::byte> content,
     std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(each.offset), sizeof(uint64_t),
                 std::byte{0});
   return out;
+}
+
+bool address_book::is_live(const trace::object& object, uint64_t time_ns) const {
+  for (const auto& each : line_.members())
+    if (each.process == object.handle.process)
+      return object.until_ns > std::min(time_ns, each.until_ns);
+  return false;
 }
 
 const trace::object* address_book::object_of(slot_id slot) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replay/host_ranges.hpp"
+#include "trace/lineage.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::replay {
@@ -49,7 +50,8 @@ std::vector<std::byte> without_pointers(std::span<const std::byte> content,
                                         std::span<const embedded_pointer> pointers);
 
 // What the handles and addresses of one process of a recording stand for. Times are those of the
-// recording: the start of a call for what goes in, its end for what comes out.
+// recording: the start of a call for what goes in, its end for what comes out. A process that was
+// forked off has the objects that its parent had then.
 class address_book {
  public:
   // Books of processes that are replayed together have slots of their own: `first_pointer` is where
@@ -114,8 +116,23 @@ class address_book {
   // Cheap: most words of a buffer are not addresses.
   bool may_be_address(uint64_t word) const { return bounds_[half_of(word)].contains(word); }
 
+  // What a look-up among the objects of one process finds, for all that this one's handles and
+  // addresses may be of: what was there at the fork is still there, whatever the parent did since.
+  template <typename Find>  // std::optional<T>(uint32_t process, uint64_t time_ns)
+  auto find_in_lineage(uint64_t time_ns, const Find& find) const {
+    auto found = find(line_.members().front().process, time_ns);
+    for (const auto& each : line_.ancestors()) {
+      if (found) break;
+      found = find(each.process, std::min(time_ns, each.until_ns));
+    }
+    return found;
+  }
+  bool is_live(const trace::object& object, uint64_t time_ns) const;
+  std::optional<slot_id> find_handle_in(uint32_t process, uint16_t handle_class, uint64_t value,
+                                        uint64_t time_ns) const;
+
   const trace::trace_file& trace_;
-  uint32_t process_;
+  trace::lineage line_;
   uint32_t first_pointer_;
   std::vector<std::vector<uint16_t>> alike_;  // by handle class: others to look in
   std::vector<uint16_t> kernel_classes_;

@@ -57,10 +57,12 @@ call_extras& extras_of(program& what, uint32_t index) {
 
 class compiler {
  public:
-  compiler(const trace::trace_file& trace, const compile_options& options, survey& seen)
+  compiler(const trace::trace_file& trace, const compile_options& options, survey& seen,
+           bool is_alone)
       : trace_(trace),
         options_(options),
         seen_(seen),
+        is_alone_(is_alone),
         blobs_(trace, out_.images),
         image_(trace.model(), seen.book, blobs_, out_),
         folder_(options.polls) {}
@@ -97,6 +99,7 @@ class compiler {
   const trace::trace_file& trace_;
   const compile_options& options_;
   survey& seen_;
+  bool is_alone_;  // no other process is replayed
   program out_;
   blob_cache blobs_;
   argument_image image_;
@@ -204,6 +207,8 @@ result<void> compiler::add_step(const recorded_call& call) {
 
   call_extras extras;
   if (auto done = image_.build(call, compiled, extras); !done) return done;
+  // The handle that others open is that of the process whose call it was.
+  if (call.is_inherited && !is_alone_) extras.opaque_outputs.clear();
   if (extras.fetched_place != nullptr)
     if (const auto* name = call.inputs.find("name"); name != nullptr && !name->items.empty())
       extras.fetched_function = name->items.front().text();
@@ -496,8 +501,9 @@ std::vector<placed_call> order_of(std::span<const std::vector<replay_step>> step
     for (uint32_t k = 0; k < steps[i].size(); ++k) out.push_back({i, k});
   const auto turn = [&](const placed_call& each) { return steps[each.program][each.index].turn; };
   if (steps.size() > 1)
-    std::sort(out.begin(), out.end(),
-              [&](const placed_call& a, const placed_call& b) { return turn(a) < turn(b); });
+    std::sort(out.begin(), out.end(), [&](const placed_call& a, const placed_call& b) {
+      return std::pair(turn(a), a.program) < std::pair(turn(b), b.program);
+    });
   return out;
 }
 
@@ -547,7 +553,7 @@ result<std::vector<program>> compile_all(const trace::trace_file& trace,
     for (size_t i = 0; i < selections.size(); ++i) {
       compile_options own = options;
       own.selection = selections[i];
-      compiler compiles(trace, own, (*seen)[i]);
+      compiler compiles(trace, own, (*seen)[i], selections.size() == 1);
       auto compiled = compiles.run(progress);
       if (!compiled) return tl::unexpected(compiled.error());
       programs.push_back(std::move(*compiled));

@@ -29,6 +29,13 @@ uint64_t end_of(const trace::trace_file& trace, uint64_t last) {
   return UINT64_MAX;
 }
 
+uint32_t first_thread_of(const trace::run_info& run, uint32_t process) {
+  const auto found =
+      std::find_if(run.threads.begin(), run.threads.end(),
+                   [&](const trace::thread_info& each) { return each.process == process; });
+  return static_cast<uint32_t>(found - run.threads.begin());
+}
+
 bool blocks(const trace::call& call, const api::function& function) {
   return call.duration_ns > model::blocking_ns ||
          function.name.find("Synchronize") != std::string_view::npos;
@@ -51,8 +58,17 @@ uint64_t recorded_call::time_of(const trace::memory_note& note) const {
 recorded_calls::recorded_calls(const trace::trace_file& trace, call_selection selection)
     : trace_(trace),
       selection_(selection),
+      inherits_(find_inheritance(trace, selection.process, selection.last)),
+      line_(trace.run(), selection.process),
+      first_thread_(first_thread_of(trace.run(), selection.process)),
       reader_(trace),
       end_ns_(end_of(trace, selection.last)) {}
+
+bool recorded_calls::is_inherited(const trace::call& call, uint32_t process) const {
+  if (inherits_ == inheritance::nothing || !line_.includes(process, call)) return false;
+  return inherits_ == inheritance::everything ||
+         (is_initialisation(trace_.function(call)) && !call.failed());
+}
 
 result<const recorded_call*> recorded_calls::next() {
   while (const trace::call* call = reader_.next()) {
@@ -61,15 +77,20 @@ result<const recorded_call*> recorded_calls::next() {
     if (number != expected_) return fail("{}", missing_calls(expected_, number));
     ++expected_;
     if (number > selection_.last) return nullptr;
-    if (call->injected() || trace_.process_of(*call) != selection_.process) continue;
+    if (call->injected()) continue;
+    const uint32_t process = trace_.process_of(*call);
+    const bool is_own = process == selection_.process;
+    if (!is_own && !is_inherited(*call, process)) continue;
     if (skipped_++ < selection_.skipped) continue;
     if (call->returned() && call->end_ns() > end_ns_ && blocks(*call, trace_.function(*call))) {
       open_calls_.push_back(number);
       continue;
     }
     current_.call = *call;
+    current_.is_inherited = !is_own;
     if (auto done = decode(); !done) return tl::unexpected(done.error());
     if (auto done = find_memory(); !done) return tl::unexpected(done.error());
+    if (!is_own) current_.call.thread = first_thread_;
     return &current_;
   }
   if (expected_ < trace_.calls() && expected_ <= selection_.last)

@@ -6,6 +6,8 @@
 
 #include "api/value.hpp"
 #include "base/result.hpp"
+#include "replay/inherited_calls.hpp"
+#include "trace/lineage.hpp"
 #include "trace/trace_file.hpp"
 
 namespace zevent::replay {
@@ -17,6 +19,9 @@ struct recorded_call {
   api::call_values inputs;
   api::call_values outputs;  // every parameter is absent where nothing came out
   std::vector<trace::memory_note> memory;
+  // Made by the process that this one was forked off, before that. It counts as made by the first
+  // thread of this one.
+  bool is_inherited = false;
 
   uint64_t number() const { return trace::number_of(call.number); }
   // When memory was looked at.
@@ -32,12 +37,13 @@ bool is_copied(const trace::memory_note& note);
 struct call_selection {
   uint32_t process = 0;        // index into the run's processes
   uint64_t last = UINT64_MAX;  // call number
-  uint64_t skipped = 0;        // so many of the process's first calls are left out
+  uint64_t skipped = 0;        // so many of the first calls are left out
 };
 
 // Reads the calls that a program itself made, decoded, in order of number. What a tool injected is
 // left out, and so is a call that blocks and had not returned when the last one did: it waits for
-// what comes later. A trace that has lost some of them is of no use from there on, and a failure.
+// what comes later. Of a process that was forked off, the calls that made it what it was come
+// first. A trace that has lost some of them is of no use from there on, and a failure.
 class recorded_calls {
  public:
   recorded_calls(const trace::trace_file& trace, call_selection selection);
@@ -45,15 +51,21 @@ class recorded_calls {
   // The next call; null at the end. It is valid until the next one is asked for.
   result<const recorded_call*> next();
 
+  inheritance inherits() const { return inherits_; }
+
   // Numbers of the calls that were left out so far because they had not returned.
   const std::vector<uint64_t>& open_calls() const { return open_calls_; }
 
  private:
+  bool is_inherited(const trace::call& call, uint32_t process) const;
   result<void> decode();
   result<void> find_memory();
 
   const trace::trace_file& trace_;
   call_selection selection_;
+  inheritance inherits_;
+  trace::lineage line_;
+  uint32_t first_thread_;  // of the process
   trace::call_reader reader_;
   uint64_t end_ns_;  // when the last call returned, if others come after it
   std::vector<uint64_t> open_calls_;

@@ -22,6 +22,7 @@ class surveyor {
   surveyor(const trace::trace_file& trace, survey& out) : model_(trace.model()), out_(out) {}
 
   void look_at(const recorded_call& call);
+  void say_what_is_inherited(const trace::trace_file& trace, const call_selection& selection);
 
  private:
   void look_for_memory(const recorded_call& call);
@@ -40,11 +41,14 @@ class surveyor {
 
   const api::model& model_;
   survey& out_;
+  uint64_t inherited_ = 0;        // calls
+  uint64_t first_inherited_ = 0;  // its number
 };
 
 void surveyor::look_at(const recorded_call& call) {
   ++out_.calls;
   out_.last_call = call.number();
+  if (call.is_inherited && inherited_++ == 0) first_inherited_ = call.number();
   out_.functions.insert(call.call.function);
   out_.threads.insert(call.call.thread);
   look_for_memory(call);
@@ -59,6 +63,19 @@ void surveyor::look_at(const recorded_call& call) {
       call.function->name.starts_with("zeImageViewCreate")) {
     note_image(call);
   }
+}
+
+void surveyor::say_what_is_inherited(const trace::trace_file& trace,
+                                     const call_selection& selection) {
+  if (inherited_ == 0) return;
+  const auto& fork = trace.run().processes[selection.process].fork;
+  out_.deviations.push_back(
+      {first_inherited_,
+       fmt::format("process {} was forked off process {} after {}, and makes {} itself, too",
+                   selection.process + 1, fork->parent + 1,
+                   inherited_ == 1 ? std::string("this call")
+                                   : fmt::format("{} calls from this one on", inherited_),
+                   inherited_ == 1 ? "it" : "them")});
 }
 
 void surveyor::look_for_memory(const recorded_call& call) {
@@ -252,6 +269,7 @@ result<survey> survey_process(const trace::trace_file& trace, call_selection sel
     progress.call_read();
   }
   progress.reading_is_over();
+  looking.say_what_is_inherited(trace, selection);
   for (const uint64_t each : calls.open_calls())
     out.deviations.push_back(
         {each,

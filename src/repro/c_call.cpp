@@ -416,7 +416,9 @@ std::string c_call_writer::single(const item& it, const api::type& pointee,
 std::string c_call_writer::opaque(const value* in, const value* out, const api::record& r,
                                   const std::string& wanted, bool by_value) {
   const value* known_value = in != nullptr ? in : out;
-  if (known_value != nullptr && !known_value->items.empty()) {
+  // The handle that other processes open is that of the one whose call it was.
+  const bool is_copy = in == nullptr && call_->is_inherited && place_.handle_owners != nullptr;
+  if (known_value != nullptr && !known_value->items.empty() && !is_copy) {
     if (const auto known = seen_.book.find_opaque(known_value->items.front().bytes)) {
       const auto reference = names_.of(*known);
       const std::string name = text_.object(reference.object_class, reference.ordinal);

@@ -20,7 +20,7 @@ using replay::recorded_call;
 
 class line_writer {
  public:
-  explicit line_writer(const trace::trace_file& trace, uint32_t process)
+  line_writer(const trace::trace_file& trace, uint32_t process, replay::inheritance inherits)
       : trace_(trace), book_(trace, process, 1) {
     options_.max_items = SIZE_MAX;
     options_.max_bytes = 256;
@@ -32,13 +32,21 @@ class line_writer {
     };
     options_.address_name = [this](uint64_t address, api::call_side) { return place(address); };
     const auto objects = trace.objects().all();
-    std::map<uint16_t, uint32_t> found_of_class;
+    const trace::lineage line(trace.run(), process);
+    // What the parent of the process had found is the same when the process finds it.
+    std::map<uint16_t, std::map<uint64_t, uint32_t>> found_of_class;
     for (uint32_t i = 0; i < objects.size(); ++i) {
-      if (objects[i].handle.process != process) continue;
-      if (objects[i].created)
+      const bool is_own = objects[i].handle.process == process;
+      if (!is_own && (inherits != replay::inheritance::everything ||
+                      !line.includes(objects[i].handle.process, objects[i].from_ns)))
+        continue;
+      if (objects[i].created) {
         made_by_[trace::number_of(objects[i].first_call)].push_back(i);
-      else
-        found_[i] = found_of_class[objects[i].handle.handle_class]++;
+      } else {
+        auto& known = found_of_class[objects[i].handle.handle_class];
+        const auto ordinal = static_cast<uint32_t>(known.size());
+        found_[i] = known.try_emplace(objects[i].handle.value, ordinal).first->second;
+      }
     }
   }
 
@@ -233,8 +241,8 @@ class difference_writer {
 result<std::vector<sequence_line>> call_sequence(const trace::trace_file& trace,
                                                  const replay::call_selection& selection,
                                                  replay::poll_mode polls) {
-  line_writer writer(trace, selection.process);
   replay::recorded_calls calls(trace, selection);
+  line_writer writer(trace, selection.process, calls.inherits());
   replay::poll_folder folder({.mode = polls, .named_call = {}});
   std::unordered_map<uint32_t, std::set<std::string>>
       asked;  // by thread, since its last other call
@@ -304,7 +312,12 @@ std::vector<replay::call_selection> select_calls(const trace::trace_file& trace,
     const uint32_t process = trace.process_of(*call);
     if (call->injected() || !is_wanted[process]) continue;
     is_wanted[process] = false;
-    out.push_back({process, last, calls_of_the_loader(trace, process)});
+    // The first calls are those of the process that it was forked off, if it needs them.
+    const bool inherits =
+        replay::find_inheritance(trace, process, last) != replay::inheritance::nothing;
+    const auto first =
+        inherits ? trace::lineage(trace.run(), process).members().back().process : process;
+    out.push_back({process, last, calls_of_the_loader(trace, first)});
     if (out.size() == processes.size()) break;
   }
   return out;

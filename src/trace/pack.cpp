@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -111,6 +112,32 @@ process_end end_of(const recording_part& part, uint64_t run_start_ns) {
   return end;
 }
 
+// The process that forked this one off: the last part of its id that had begun by then.
+std::optional<process_fork> fork_of(std::span<const recording_part* const> parts, size_t index,
+                                    const tick_line& line, uint64_t run_start_ns) {
+  const auto& part = *parts[index];
+  const auto fact = std::find_if(part.facts().begin(), part.facts().end(), [](const auto& each) {
+    return each.first == recording::fork_fact;
+  });
+  if (fact == part.facts().end()) return std::nullopt;
+  const std::string_view text = fact->second;
+  const char* const end = text.data() + text.size();
+  uint32_t parent_id = 0;
+  uint64_t ticks = 0;
+  const auto parent = std::from_chars(text.data(), end, parent_id);
+  if (parent.ec != std::errc{} || parent.ptr == end) return std::nullopt;
+  if (std::from_chars(parent.ptr + 1, end, ticks).ec != std::errc{}) return std::nullopt;
+  for (size_t i = index; i > 0; --i) {
+    const auto& candidate = *parts[i - 1];
+    if (candidate.header().process_id != parent_id || candidate.host() != part.host() ||
+        candidate.header().open_ticks > ticks)
+      continue;
+    const uint64_t at_ns = line.to_ns(ticks);
+    return process_fork{checked_cast<uint32_t>(i - 1), at_ns - std::min(at_ns, run_start_ns)};
+  }
+  return std::nullopt;
+}
+
 // The index of the last part of each process: one that becomes another program begins a part anew.
 class last_parts {
  public:
@@ -143,7 +170,8 @@ process_info describe_process(const recording_part& part) {
   info.stop_reason = part.stop_reason();
   info.lost_calls = header.lost_calls;
   info.memory_mode = static_cast<uint32_t>(header.memory);
-  info.facts.assign(part.facts().begin(), part.facts().end());
+  for (const auto& fact : part.facts())
+    if (fact.first != recording::fork_fact) info.facts.push_back(fact);
   info.counters.assign(part.counters().begin(), part.counters().end());
   return info;
 }
@@ -277,6 +305,7 @@ run_info packer::describe_run() const {
       process.end = end_of(*parts_[i], run_start_ns_);
     else if (process.state == process_state::cut_off)
       process.end.kind = end_kind::replaced;
+    process.fork = fork_of(parts_, i, clock_->line_of(i), run_start_ns_);
   }
   for (const auto& each : threads_)
     run.threads.push_back({each.process(), each.thread().thread_id, each.thread().name});

@@ -22,8 +22,10 @@ enum process_field : uint64_t {
   process_fact = 8,
   process_counter = 9,
   process_how_it_ended = 10,
+  process_forked = 11,
 };
 enum end_field : uint64_t { end_kind_of_it = 1, end_status = 2, end_time = 3 };
+enum fork_field : uint64_t { fork_parent = 1, fork_time = 2 };
 enum thread_field : uint64_t { thread_process = 1, thread_kernel_id = 2, thread_name = 3 };
 enum pair_field : uint64_t { pair_name = 1, pair_value = 2 };
 
@@ -102,6 +104,12 @@ field_writer encode_process(const process_info& process) {
     if (process.end.at_ns) end.number(end_time, *process.end.at_ns);
     out.group(process_how_it_ended, end);
   }
+  if (process.fork) {
+    field_writer fork;
+    fork.number(fork_parent, process.fork->parent);
+    fork.number(fork_time, process.fork->at_ns);
+    out.group(process_forked, fork);
+  }
   return out;
 }
 
@@ -141,6 +149,13 @@ bool decode_process(std::span<const std::byte> bytes, process_info& process) {
           if (part.number == end_kind_of_it) end.kind = end_kind_from(part.value());
           if (part.number == end_status) end.status = part.value32();
           if (part.number == end_time) end.at_ns = part.value();
+        });
+        break;
+      case process_forked:
+        process.fork.emplace();
+        pairs_whole &= each_field(each.content, [&fork = *process.fork](const field& part) {
+          if (part.number == fork_parent) fork.parent = part.value32();
+          if (part.number == fork_time) fork.at_ns = part.value();
         });
         break;
       case process_fact: {
@@ -217,8 +232,12 @@ result<run_info> decode_run_info(std::span<const std::byte> bytes) {
   bool parts_whole = true;
   const bool whole = each_field(bytes, [&](const field& each) {
     if (each.number == run_start) run.start_realtime_ns = each.value();
-    if (each.number == run_process)
-      parts_whole &= decode_process(each.content, run.processes.emplace_back());
+    if (each.number == run_process) {
+      auto& process = run.processes.emplace_back();
+      parts_whole &= decode_process(each.content, process);
+      // Processes are in the order of their start; so none is its own ancestor.
+      if (process.fork && process.fork->parent + 1 >= run.processes.size()) process.fork.reset();
+    }
     if (each.number == run_thread)
       parts_whole &= decode_thread(each.content, run.threads.emplace_back());
   });

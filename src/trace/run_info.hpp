@@ -44,6 +44,14 @@ struct process_end {
 // "ended by SIGSEGV", "exit status 3", "became another program"; empty where it is not known.
 std::string to_text(const process_end& end);
 
+// Where a process comes from that was forked off a recorded one and did not become another program:
+// what that one had made of Level Zero was there from the beginning.
+struct process_fork {
+  uint32_t parent = 0;  // index into run_info::processes
+  uint64_t at_ns = 0;   // since the first call of the run
+  friend bool operator==(const process_fork&, const process_fork&) = default;
+};
+
 struct process_info {
   uint32_t process_id = 0;  // the kernel's, as is the next
   uint32_t parent_process_id = 0;
@@ -57,6 +65,7 @@ struct process_info {
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::pair<std::string, uint64_t>> counters;
   process_end end;
+  std::optional<process_fork> fork;
 
   // The value of a fact; empty when it is not known.
   std::string fact(std::string_view name) const;

@@ -13,7 +13,8 @@
 
 #include "small_program.hpp"
 
-// Programs of two processes that share events or memory. Level Zero is not touched before the fork.
+// Programs of two processes that share events or memory, or of which one has what the other one
+// made.
 namespace small_programs {
 namespace {
 
@@ -44,7 +45,9 @@ void end_with_the_other(int) {
   errno = interrupted;
 }
 
-void in_two_processes(void (*parent)(notes&), void (*child)(notes&)) {
+// Level Zero is not touched before the fork, unless the caller has done so.
+template <typename Parent, typename Child>  // void(notes&)
+void in_two_processes(const Parent& parent, const Child& child) {
   auto* common = static_cast<notes*>(
       mmap(nullptr, sizeof(notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (common == MAP_FAILED) exit_once(3);
@@ -232,11 +235,94 @@ void memory_of_the_child() {
       });
 }
 
+// All that a device can be asked for from a new context on: the child has to find nothing.
+void work_on(const machine& m) {
+  const auto pool = m.pool(2);
+  const auto filled = event(pool), copied = event(pool, 1);
+  const auto list = m.immediate();
+  char* shared = m.shared_memory();
+  char* host = m.host_memory();
+  fill(list, shared, 0x5a5a5a5a, page, filled);
+  copy(list, host, shared, page, copied, {filled});
+  wait(copied);
+  if (host[page - 1] != 0x5a) exit_once(3);
+  MUST(zeEventDestroy(filled));
+  MUST(zeEventDestroy(copied));
+  MUST(zeEventPoolDestroy(pool));
+  MUST(zeCommandListDestroy(list));
+}
+
+// The driver of a process that was initialised before it was forked off.
+machine without_init() {
+  machine m(machine::not_yet);
+  uint32_t count = 1;
+  MUST(zeDriverGet(&count, &m.driver));
+  count = 1;
+  MUST(zeDeviceGet(m.driver, &count, &m.device));
+  const ze_context_desc_t desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  MUST(zeContextCreate(m.driver, &desc, &m.context));
+  return m;
+}
+
+// A second zeInit of the child does not come so far where a loader swallows it. This one makes
+// none.
+void child_without_init() {
+  const machine m;
+  work_on(m);
+  in_two_processes([&](notes&) { work_on(m); }, [](notes&) { work_on(without_init()); });
+}
+
+void child_of_an_idle_parent() {
+  MUST(zeInit(0));
+  in_two_processes([](notes&) {}, [](notes&) { work_on(without_init()); });
+}
+
+void child_that_initialises_again() {
+  const machine m;
+  in_two_processes([](notes&) {}, [](notes&) { work_on(machine()); });
+}
+
+// The child goes on with what the parent had made, while the parent takes its own apart.
+void child_with_objects_of_the_parent() {
+  const machine m;
+  const auto pool = m.pool(2);
+  const auto first = event(pool), second = event(pool, 1);
+  const auto list = m.immediate();
+  char* shared = m.shared_memory();
+  char* host = m.host_memory();
+  fill(list, shared, 0x11, page, first);
+  wait(first);
+  in_two_processes(
+      [&](notes& common) {
+        common.wait_for(1);
+        MUST(zeEventDestroy(first));
+        MUST(zeEventDestroy(second));
+        MUST(zeEventPoolDestroy(pool));
+        MUST(zeMemFree(m.context, host));
+        common.reach(2);
+      },
+      [&](notes& common) {
+        common.reach(1);
+        common.wait_for(2);
+        MUST(zeEventQueryStatus(first));
+        copy(m.immediate(), host, shared, page, second, {first});
+        wait(second);
+        if (host[0] != 0x11) exit_once(3);
+        MUST(zeEventDestroy(second));
+        MUST(zeMemFree(m.context, host));
+        work_on(m);
+      });
+}
+
 constexpr program programs[] = {
     {"pool_of_the_parent", pool_of_the_parent},
     {"pool_of_the_child", pool_of_the_child},
     {"counter_event_of_the_parent", counter_event_of_the_parent},
     {"memory_of_the_child", memory_of_the_child},
+    {"child_without_init", child_without_init},
+    {"child_of_an_idle_parent", child_of_an_idle_parent},
+    {"child_that_initialises_again", child_that_initialises_again},
+    {"child_with_objects_of_the_parent", child_with_objects_of_the_parent},
 };
 
 }  // namespace

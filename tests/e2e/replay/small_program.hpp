@@ -54,7 +54,10 @@ struct machine {
   ze_device_handle_t device = nullptr;
   ze_context_handle_t context = nullptr;
 
+  enum uninitialised { not_yet };
+
   machine();
+  explicit machine(uninitialised) {}
   ze_event_pool_handle_t pool(uint32_t count = 8,
                               ze_event_pool_flags_t flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
                               const void* next = nullptr) const;

@@ -232,6 +232,28 @@ TEST(pack, how_a_process_ended_is_in_the_trace) {
   EXPECT_EQ(trace.run().processes[1].end, process_end{});
 }
 
+TEST(pack, fork_of_a_recorded_process_is_in_the_trace_and_no_fact) {
+  fake_program parent, became, child, orphan;
+  for (auto* each : {&parent, &became}) each->file.header().process_id = 100;
+  child.file.header().process_id = 200;
+  orphan.file.header().process_id = 300;
+  became.file.header().open_ticks = 3000;  // the parent, as another program
+  child.file.header().open_ticks = 4000;
+  orphan.file.header().open_ticks = 4500;
+  query_event(parent, {1000, 10}, 1);
+  query_event(became, {3500, 10}, 1);
+  child.file.fact(recording::fork_fact, "100 2000");
+  query_event(child, {4200, 10}, 1);
+  orphan.file.fact(recording::fork_fact, "400 2000");
+  query_event(orphan, {5000, 10}, 1);
+  const auto trace = packed({&parent, &became, &child, &orphan});
+  ASSERT_EQ(trace.run().processes.size(), 4u);
+  EXPECT_FALSE(trace.run().processes[1].fork);
+  EXPECT_EQ(trace.run().processes[2].fork, (process_fork{0, 1000}));
+  EXPECT_EQ(trace.run().processes[2].fact(recording::fork_fact), "");
+  EXPECT_FALSE(trace.run().processes[3].fork) << "nobody recorded its parent";
+}
+
 TEST(pack, a_process_that_became_another_program_ended_as_the_last_one) {
   fake_program first, second, other;
   for (auto* each : {&first, &second, &other}) {

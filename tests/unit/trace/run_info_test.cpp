@@ -57,6 +57,16 @@ TEST(run_info, how_a_process_ended_comes_back_where_it_is_known) {
   EXPECT_EQ(read->processes[1].end, process_end{}) << "as in every trace from before it was noted";
 }
 
+TEST(run_info, fork_comes_back_where_the_parent_is_an_earlier_process) {
+  auto run = example();
+  run.processes[0].fork = process_fork{0, 10};
+  run.processes[1].fork = process_fork{0, 7000};
+  const auto read = decode_run_info(encode_run_info(run));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->processes[1].fork, run.processes[1].fork);
+  EXPECT_FALSE(read->processes[0].fork) << "no process is its own parent";
+}
+
 TEST(run_info, end_of_a_kind_of_a_later_version_is_not_known) {
   auto run = example();
   run.processes[0].end = {static_cast<end_kind>(77), 3, std::nullopt};
