@@ -375,8 +375,9 @@ std::vector<const c_helper*> c_helpers(const std::set<std::string>& names) {
   return out;
 }
 
-// A declaration begins at "static" and ends at the first of: an opening brace, a semicolon, an
-// equals sign.
+// A declaration begins at "static" and ends at the first of: an opening brace, which is that of a
+// function's body, a semicolon, an equals sign. Parentheses say nothing of what is declared: a
+// pointer to a function has them, and an attribute.
 shared_code share(std::string_view code) {
   shared_code out;
   while (!code.empty()) {
@@ -387,9 +388,7 @@ shared_code share(std::string_view code) {
       const size_t stop = rest.find_first_of("{;=");
       std::string declaration(rest.substr(0, stop));
       while (!declaration.empty() && declaration.back() == ' ') declaration.pop_back();
-      const bool is_pointer = declaration.find("* ") != declaration.npos &&
-                              declaration.find("(ZE_APICALL*") != declaration.npos;
-      const bool is_function = declaration.ends_with(')') && !is_pointer;
+      const bool is_function = stop != rest.npos && rest[stop] == '{';
       out.declarations += (is_function ? "" : "extern ") + declaration + ";\n";
       line.remove_prefix(static_word.size());
     }

@@ -16,7 +16,7 @@ namespace {
 using trace::fake_handle;
 using trace::packed;
 
-// Whether a compiler takes the files without a word.
+// Whether compilers take the files without a word, and a linker all of them together.
 void expect_compiles(const c_program& program) {
   const temporary_folder kept("zevent-c");
   ASSERT_FALSE(kept.path().empty());
@@ -29,8 +29,9 @@ void expect_compiles(const c_program& program) {
   for (const std::string compiler : {"gcc", "clang-14"}) {
     if (std::system(fmt::format("command -v {} >/dev/null", compiler).c_str()) != 0) continue;
     const std::string command = fmt::format(
-        "{} -std=c99 -fsyntax-only -Wall -Wextra -Wshadow -pedantic -Werror -isystem {}{}",
-        compiler, LEVEL_ZERO_INCLUDE, files);
+        "{} -std=c99 -Wall -Wextra -Wshadow -pedantic -Werror -isystem {} -o {}/repro{} {} "
+        "-pthread -ldl",
+        compiler, LEVEL_ZERO_INCLUDE, folder, files, LOADER_TO_LINK);
     EXPECT_EQ(std::system(command.c_str()), 0) << program.sources.back().text;
   }
 }
@@ -41,6 +42,12 @@ class CProgram : public trace::story {
     options.symptom = *model::parse_symptom(symptom);
     auto written = write_program(packed({&app}), options);
     EXPECT_TRUE(written) << written.error().message;
+    // Whatever is written as one file can be written as several, too.
+    options.lines_per_function = std::min<uint64_t>(options.lines_per_function, 8);
+    options.lines_per_file = std::min<uint64_t>(options.lines_per_file, 1);
+    const auto split = write_program(packed({&app}), options);
+    EXPECT_TRUE(split) << split.error().message;
+    if (split) expect_compiles(*split);
     return written ? std::move(*written) : c_program{};
   }
   static std::string text_of(const c_program& program) {
@@ -276,6 +283,23 @@ TEST_F(CProgram, IsSplitIntoFilesOfBoundedSize) {
   EXPECT_GT(written.sources.size(), 3u);
   for (const auto& each : written.sources)
     EXPECT_LT(std::count(each.text.begin(), each.text.end(), '\n'), 700) << each.name;
+  expect_compiles(written);
+}
+
+TEST_F(CProgram, OfSeveralFilesDefinesAlignedMemoryOnce) {
+  const auto where = list();
+  memory(0x7f0000001000, 64);
+  held(copy(where, 0x7f0000001000, 0x5500000100, 5), 0x5500000100, "abcde");
+  const auto module = fake_handle<ze_module_handle_t>(0);
+  std::vector<uint8_t> room(1 << 20);
+  size_t bytes = room.size();
+  auto* size = &bytes;
+  auto* binary = room.data();
+  app.call("zeModuleGetNativeBinary", when(), module, size, binary);
+  const auto written =
+      write("zeInit>1s", {.symptom = {}, .lines_per_function = 8, .lines_per_file = 1});
+  EXPECT_HAS(written, "extern unsigned char host_0[5] __attribute__((aligned(64)));");
+  EXPECT_HAS(written, "extern char scratch_memory[1048576] __attribute__((aligned(64)));");
   expect_compiles(written);
 }
 
