@@ -20,14 +20,11 @@ uint64_t page_end(uint64_t address) {
   return page_begin(address + page_bytes - 1);
 }
 
-uint64_t hash_page(std::span<const std::byte> content) {
-  return XXH3_64bits(content.data(), content.size());
-}
+constexpr uint64_t never_noted = 0;
 
-uint64_t hash_of_zeros(uint64_t bytes) {
-  static constexpr std::byte zeros[page_bytes] = {};
-  static const uint64_t whole_page = hash_page(zeros);
-  return bytes == page_bytes ? whole_page : hash_page({zeros, bytes});
+uint64_t hash_page(std::span<const std::byte> content) {
+  const uint64_t hash = XXH3_64bits(content.data(), content.size());
+  return hash != never_noted ? hash : 1;
 }
 
 address_range common(const address_range& a, const address_range& b) {
@@ -141,13 +138,8 @@ watched_memory::allocation* watched_memory::insert(uint64_t address, uint64_t by
   if (bytes == 0 || allocations_.contains(address)) return nullptr;
   allocation& own = allocations_[address];
   own.range = {address, address + bytes};
-  const address_range pages = pages_of(own.range);
-  own.page_hashes.assign(pages.size() / page_bytes, 0);
-  own.is_unsettled.assign(pages.size() / page_bytes, false);
-  for (size_t i = 0; i < own.page_hashes.size(); ++i) {
-    const uint64_t page = pages.begin + i * page_bytes;
-    own.page_hashes[i] = hash_of_zeros(common(own.range, {page, page + page_bytes}).size());
-  }
+  own.page_hashes.assign(pages_of(own.range).size() / page_bytes, never_noted);
+  own.is_unsettled.assign(own.page_hashes.size(), false);
   return &own;
 }
 
@@ -166,6 +158,18 @@ void watched_memory::add(uint64_t address, uint64_t bytes) {
   if (pages.begin < pages.end && shares_page(pages.end - page_bytes, own)) pages.end -= page_bytes;
   set_aside_ = without(set_aside_, {&pages, 1});
   own.is_watched = watch_ && (pages.begin < pages.end ? watch_->watch(pages) : watch_->works());
+  if (!own.is_watched) hash_pages(own);
+}
+
+void watched_memory::hash_pages(allocation& own) {
+  copy_.resize(page_bytes);
+  uint64_t page = page_begin(own.range.begin);
+  for (uint64_t& hash : own.page_hashes) {
+    const address_range part = common({page, page + page_bytes}, own.range);
+    const auto content = std::span(copy_).first(part.size());
+    if (copy_memory(reinterpret_cast<const void*>(part.begin), content)) hash = hash_page(content);
+    page += page_bytes;
+  }
 }
 
 void watched_memory::remove(uint64_t address) {

@@ -18,8 +18,10 @@ bool copy_memory(const void* source, std::span<std::byte> target);
 // The allocations of which the recording keeps what they hold, and what is known of them.
 //
 // Where the kernel tells which pages were written, only those are looked at; elsewhere every page
-// is, each time. Either way a page counts as changed when its content is not what was last noted: a
-// page never noted counts as zeros, which is what a driver's fresh memory holds.
+// is, each time. Either way a page counts as changed when its content is not what was last noted.
+// Of a page that was never noted nothing is taken for granted: drivers hand out memory again as it
+// was left, so a page that the host has cleared is noted like any other. Where the kernel does not
+// help, such a page counts as changed when it is not what it was when the allocation was added.
 //
 // A device's writes do not go through the page tables of the host, so that the kernel does not tell
 // of them. Where they matter, allocations that commands may have written are marked, and looked at
@@ -73,7 +75,7 @@ class watched_memory {
  private:
   struct allocation {
     address_range range;
-    std::vector<uint64_t> page_hashes;  // of what was last noted
+    std::vector<uint64_t> page_hashes;  // of what was last noted, or never_noted
     // By page: it is noted when results are looked at, whatever it holds.
     std::vector<bool> is_unsettled;
     bool is_watched = false;    // by the kernel
@@ -88,6 +90,7 @@ class watched_memory {
   // Null where it is there already.
   allocation* insert(uint64_t address, uint64_t bytes);
   void collect_written();
+  void hash_pages(allocation& own);
   void note_changes(const note_function& note, bool with_marked);
   void note_pages(const address_range& pages, change how, const note_function& note);
   void note_piece(allocation& from, address_range pages, change how, const note_function& note);

@@ -47,6 +47,20 @@ void data_from_the_host() {
   }
 }
 
+// The driver hands out memory again as it was left; the program clears it by itself.
+void cleared_memory() {
+  const machine m;
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  char* result = m.host_memory();
+  for (int round = 0; round < 3; ++round) {
+    char* again = m.shared_memory();
+    std::memset(again, round % 2 == 0 ? 0x77 : 0, page);
+    copy(list, result, again);
+    finish(list);
+    MUST(zeMemFree(m.context, again));
+  }
+}
+
 void regions(uint32_t depth) {
   const machine m;
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
@@ -217,6 +231,7 @@ void one_of_many_pairs() {
 
 constexpr program programs[] = {
     {"kinds_of_memory", kinds_of_memory},
+    {"cleared_memory", cleared_memory},
     {"data_from_the_host", data_from_the_host},
     {"region_2d", region_2d},
     {"region_3d", region_3d},
