@@ -31,8 +31,9 @@ ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t hEvent, ze_device_handle
                                       uint32_t* pCount, ze_kernel_timestamp_result_t* pTimestamps) {
   return with<event>(hEvent, [&](event& target) {
     return with<device>(hDevice, [&](device& on) {
-      if (!target.has_timestamps()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+      // The count of packets is told of any event, as by Intel's driver.
       const bool only_counts = *pCount == 0;
+      if (!only_counts && !target.has_timestamps()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
       *pCount = 1;
       if (only_counts || pTimestamps == nullptr) return ZE_RESULT_SUCCESS;
       const ze_result_t status = target.query();
@@ -48,8 +49,8 @@ ze_result_t zeEventQueryKernelTimestampsExt(
     ze_event_query_kernel_timestamps_results_ext_properties_t* pResults) {
   return with<event>(hEvent, [&](event& target) {
     return with<device>(hDevice, [&](device& on) {
-      if (!target.has_timestamps()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
       const bool only_counts = *pCount == 0;
+      if (!only_counts && !target.has_timestamps()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
       *pCount = 1;
       if (only_counts || pResults == nullptr) return ZE_RESULT_SUCCESS;
       const ze_result_t status = target.query();

@@ -124,6 +124,20 @@ TEST_F(timestamps, are_told_in_two_calls) {
   EXPECT_GT(times.global.kernelStart, 0u);
 }
 
+// As Intel's driver answers; what cannot be had is the timestamps.
+TEST_F(timestamps, of_an_event_without_them_are_counted_and_not_told) {
+  const auto event = event_of(pool(1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE), 0);
+  uint32_t count = 0;
+  EXPECT_EQ(zeEventQueryTimestampsExp(event, device_, &count, nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(count, 1u);
+  ze_kernel_timestamp_result_t times = {};
+  EXPECT_EQ(zeEventQueryTimestampsExp(event, device_, &count, &times),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  count = 0;
+  EXPECT_EQ(zeEventQueryKernelTimestampsExt(event, device_, &count, nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(count, 1u);
+}
+
 TEST_F(timestamps, are_written_by_the_device) {
   const auto from = pool(2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
   std::vector<ze_event_handle_t> events = {event_of(from, 0), event_of(from, 1)};
