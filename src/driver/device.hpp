@@ -2,6 +2,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,6 +16,7 @@
 namespace zevent::driver {
 
 class driver;
+class fabric_vertex;
 
 // The queue groups that every device has: what a queue or an immediate list of the group may do.
 struct queue_group {
@@ -54,6 +56,9 @@ class device : public object_of<device, object_kind::device> {
   static bool is_copy_only(uint32_t ordinal);
   static size_t longest_fill_pattern_bytes(uint32_t ordinal);
 
+  // Made when it is first asked for.
+  fabric_vertex& vertex();
+
   static uint64_t memory_bytes();              // what the device reports as its memory
   static uint64_t largest_allocation_bytes();  // maxMemAllocSize
 
@@ -68,6 +73,7 @@ class device : public object_of<device, object_kind::device> {
   const device_clock clock_;
   // Of each queue of each group, one group after the other.
   const std::unique_ptr<submission_order[]> orders_;
+  std::atomic<fabric_vertex*> vertex_{nullptr};  // release/acquire: publishes the object
 };
 
 }  // namespace zevent::driver

@@ -331,17 +331,5 @@ ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
   });
 }
 
-ze_result_t zeDeviceGetFabricVertexExp(ze_device_handle_t hDevice, ze_fabric_vertex_handle_t*) {
-  return with<device>(hDevice, [](device&) { return ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX; });
-}
-
-ze_result_t zeFabricVertexGetExp(ze_driver_handle_t hDriver, uint32_t* pCount,
-                                 ze_fabric_vertex_handle_t*) {
-  return with<driver>(hDriver, [&](driver&) {
-    *pCount = 0;
-    return ZE_RESULT_SUCCESS;
-  });
-}
-
 }  // namespace entry
 }  // namespace zevent::driver

@@ -14,6 +14,7 @@ constexpr ze_driver_extension_properties_t supported[] = {
     {ZE_COMMAND_LIST_CLONE_EXP_NAME, ZE_COMMAND_LIST_CLONE_EXP_VERSION_CURRENT},
     {ZE_EVENT_POOL_COUNTER_BASED_EXP_NAME, version_1_0},
     {ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, version_1_0},
+    {ZE_FABRIC_EXP_NAME, version_1_0},
     {ZE_GLOBAL_OFFSET_EXP_NAME, version_1_0},
     {ZE_IMAGE_MEMORY_PROPERTIES_EXP_NAME, version_1_0},
     {ZE_IMAGE_VIEW_EXP_NAME, version_1_0},

@@ -34,6 +34,7 @@ enum class object_kind : uint32_t {
   sampler,
   physical_memory,
   sysman_memory,
+  fabric_vertex,
 };
 
 // Where loaders look for the tables: the layout of ze_handle_t, without its 40,000 lines of

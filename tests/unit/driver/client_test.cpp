@@ -161,6 +161,30 @@ TEST_F(clients, know_a_device_by_its_uuid_and_pci_address_in_sysman_too) {
   EXPECT_EQ(after.free, before.free - (1 << 20)) << "memory in use is told truthfully";
 }
 
+TEST_F(clients, find_each_device_as_a_vertex_without_edges) {
+  uint32_t count = 0;
+  ASSERT_EQ(zeFabricVertexGetExp(driver_, &count, nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(count, 1u);
+  ze_fabric_vertex_handle_t vertex = nullptr;
+  ASSERT_EQ(zeFabricVertexGetExp(driver_, &(count = 5), &vertex), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(count, 1u);
+  ze_device_handle_t of = nullptr;
+  ASSERT_EQ(zeFabricVertexGetDeviceExp(vertex, &of), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(of, device_);
+  ze_fabric_vertex_exp_properties_t told = {};
+  told.stype = ZE_STRUCTURE_TYPE_FABRIC_VERTEX_EXP_PROPERTIES;
+  ASSERT_EQ(zeFabricVertexGetPropertiesExp(vertex, &told), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(told.type, ZE_FABRIC_VERTEX_EXP_TYPE_DEVICE);
+  EXPECT_EQ(told.remote, 0);
+  ze_pci_ext_properties_t pci = {};
+  ASSERT_EQ(zeDevicePciGetPropertiesExt(device_, &pci), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(told.address.bus, pci.address.bus);
+  EXPECT_EQ(zeFabricVertexGetSubVerticesExp(vertex, &(count = 3), nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(zeFabricEdgeGetExp(vertex, vertex, &(count = 3), nullptr), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(count, 0u);
+}
+
 TEST_F(clients, look_for_extensions_by_name) {
   const auto names = extensions();
   for (const char* wanted :

@@ -64,6 +64,31 @@ TEST_F(subdevices, know_their_root_and_their_place) {
   EXPECT_EQ(uuids.size(), parts_.size() + 1);
 }
 
+TEST_F(subdevices, are_vertices_below_that_of_their_root) {
+  uint32_t count = 0;
+  ASSERT_EQ(zeFabricVertexGetExp(driver_, &count, nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(count, 2u) << "one for each device";
+  std::vector<ze_fabric_vertex_handle_t> vertices(count);
+  ASSERT_EQ(zeFabricVertexGetExp(driver_, &count, vertices.data()), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(zeFabricVertexGetSubVerticesExp(vertices[0], &(count = 0), nullptr), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(count, parts_.size());
+  std::vector<ze_fabric_vertex_handle_t> below(count);
+  ASSERT_EQ(zeFabricVertexGetSubVerticesExp(vertices[0], &count, below.data()), ZE_RESULT_SUCCESS);
+  for (size_t i = 0; i < below.size(); ++i) {
+    ze_device_handle_t of = nullptr;
+    ASSERT_EQ(zeFabricVertexGetDeviceExp(below[i], &of), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(of, parts_[i]);
+    ze_fabric_vertex_handle_t again = nullptr;
+    ASSERT_EQ(zeDeviceGetFabricVertexExp(of, &again), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(again, below[i]);
+    ze_fabric_vertex_exp_properties_t told = {};
+    told.stype = ZE_STRUCTURE_TYPE_FABRIC_VERTEX_EXP_PROPERTIES;
+    ASSERT_EQ(zeFabricVertexGetPropertiesExp(again, &told), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(told.type, ZE_FABRIC_VERTEX_EXP_TYPE_SUBDEVICE);
+    EXPECT_EQ(std::memcmp(told.uuid.id, properties(of).uuid.id, sizeof told.uuid.id), 0);
+  }
+}
+
 TEST_F(subdevices, belong_to_the_contexts_of_their_root_and_run_commands) {
   const uint32_t number = 77;
   const ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
