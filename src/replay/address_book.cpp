@@ -26,6 +26,7 @@ address_book::address_book(const trace::trace_file& trace, uint32_t process,
       if (handles[k].short_name != handles[i].short_name) alike_[i].push_back(k);
     if (handles[i].short_name == "image" || handles[i].short_name == "sampler")
       kernel_classes_.push_back(i);
+    if (handles[i].short_name == "physical_mem") physical_memory_class_ = i;
   }
   for (const auto& each : objects().all()) {
     const uint16_t kind = each.handle.handle_class;
@@ -85,8 +86,14 @@ std::optional<slot_place> address_book::find_memory(uint64_t address, uint64_t t
   const auto exact = find_in_lineage(time_ns, [&](uint32_t process, uint64_t then_ns) {
     return objects().find({process, trace::memory_class, address}, then_ns);
   });
-  if (!exact) return std::nullopt;
-  return slot_place{slot_id{trace::index_of(*exact)}, 0};
+  if (exact) return slot_place{slot_id{trace::index_of(*exact)}, 0};
+  if (!physical_memory_class_) return std::nullopt;
+  const auto physical = find_in_lineage(time_ns, [&](uint32_t process, uint64_t then_ns) {
+    return objects().find({process, *physical_memory_class_, address}, then_ns);
+  });
+  if (physical && objects()[*physical].until_ns > time_ns)
+    return slot_place{slot_id{trace::index_of(*physical)}, 0};
+  return std::nullopt;
 }
 
 std::optional<slot_id> address_book::find_kernel_object(uint64_t value, uint64_t time_ns) const {

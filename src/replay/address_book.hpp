@@ -63,7 +63,8 @@ class address_book {
   // call put out is not found.
   std::optional<slot_id> find_handle(uint16_t handle_class, uint64_t value, uint64_t time_ns) const;
   // The allocation, or other memory of the device, that an address points into. Memory that was
-  // freed is found by the address of its beginning only.
+  // freed is found by the address of its beginning only; physical memory, which has no address, by
+  // its handle: zeMemGetIpcHandle takes that in place of one.
   std::optional<slot_place> find_memory(uint64_t address, uint64_t time_ns) const;
   // ... or plain host memory that was added.
   std::optional<host_ranges::place> find_host(uint64_t address) const {
@@ -136,6 +137,7 @@ class address_book {
   uint32_t first_pointer_;
   std::vector<std::vector<uint16_t>> alike_;  // by handle class: others to look in
   std::vector<uint16_t> kernel_classes_;
+  std::optional<uint16_t> physical_memory_class_;
   host_ranges host_;
   std::array<address_bounds, 2> bounds_;       // of all that find_pointers looks for, by half
   std::multimap<uint64_t, pointer> pointers_;  // by address

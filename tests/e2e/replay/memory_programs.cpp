@@ -199,6 +199,28 @@ void virtual_memory() {
   MUST(zeVirtualMemFree(m.context, reserved, 2 * granule));
 }
 
+// Memory without an address is exported by its handle.
+void physical_memory_over_ipc() {
+  const machine m;
+  size_t granule = 0;
+  MUST(zeVirtualMemQueryPageSize(m.context, m.device, page, &granule));
+  ze_physical_mem_desc_t desc = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, nullptr,
+                                 ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE, granule};
+  ze_physical_mem_handle_t physical = nullptr;
+  MUST(zePhysicalMemCreate(m.context, m.device, &desc, &physical));
+  ze_ipc_mem_handle_t handle{};
+  MUST(zeMemGetIpcHandleWithProperties(m.context, physical, nullptr, &handle));
+  void* opened = nullptr;
+  MUST(zeMemOpenIpcHandle(m.context, m.device, handle, 0, &opened));
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  fill(list, opened, 5);
+  copy(list, m.host_memory(), opened);
+  finish(list);
+  MUST(zeMemCloseIpcHandle(m.context, opened));
+  MUST(zeMemPutIpcHandle(m.context, handle));
+  MUST(zePhysicalMemDestroy(m.context, physical));
+}
+
 // The same again and again, with objects of its own each time.
 void many_alike() {
   const machine m;
@@ -242,6 +264,7 @@ constexpr program programs[] = {
     {"several_contexts", several_contexts},
     {"reused_handles", reused_handles},
     {"memory_over_ipc", memory_over_ipc},
+    {"physical_memory_over_ipc", physical_memory_over_ipc},
     {"virtual_memory", virtual_memory},
     {"many_alike", many_alike},
     {"one_of_many_pairs", one_of_many_pairs},
