@@ -106,7 +106,37 @@ class list_rule_set final : public rule_set {
     }
   }
 
+  void calls_end() override {
+    for (auto& each : outlived_) {
+      finding* made = look_.add_at(each.destroyed, ev(39), "fences");
+      if (made == nullptr) continue;
+      made->message = std::move(each.message);
+      for (size_t i = 0; i < each.names.size(); ++i)
+        describe(*each.fences[i], each.names[i], *made);
+      if (each.fences.size() > each.names.size())
+        made->steps.push_back(
+            fmt::format("{} more fences likewise.", each.fences.size() - each.names.size()));
+      const fence& first = *each.fences.front();
+      made->calls = {{first.created, fmt::format("makes {}", each.names.front())}};
+      if (first.used != no_call)
+        made->calls.push_back({first.used, fmt::format("is to signal {}", each.names.front())});
+      made->calls.push_back({each.destroyed, "destroys the queue"});
+    }
+    outlived_.clear();
+  }
+
  private:
+  static constexpr size_t max_listed_fences = 8;
+
+  // Fences whose queue was destroyed.
+  struct outlived_queue {
+    call_number destroyed;
+    std::string message;
+    std::vector<std::string> names;  // of the first few
+    std::vector<model::ref<fence>> fences;
+  };
+  std::vector<outlived_queue> outlived_;
+
   void create(const call_view& call) {
     constexpr uint64_t both = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
     if ((call[flags] & both) == both)
@@ -208,10 +238,7 @@ class list_rule_set final : public rule_set {
   void destroy_queue(const call_view& call) {
     const command_queue* queue = look_.state.queues.find_alive(call[hCommandQueue]);
     if (queue == nullptr) return;
-    if (queue->live_fences > 0) {
-      look_.report(ev(39), "fences", "{} is destroyed while {} of its fences still exist.",
-                   look_.name(*queue), queue->live_fences);
-    }
+    if (queue->live_fences > 0) see_fences(call, *queue);
     for (const auto& each : queue->own->runs) {
       if (complete(*each)) continue;
       finding* made = look_.add(ev(39), "busy");
@@ -222,6 +249,34 @@ class list_rule_set final : public rule_set {
       made->calls = {{each->submitted, "submits work"}, {call.number, "destroys the queue"}};
       return;
     }
+  }
+
+  // What becomes of the fences is known when no call comes any more.
+  void see_fences(const call_view& call, const command_queue& queue) {
+    std::vector<model::ref<fence>> left;
+    look_.state.fences.for_each_alive([&](fence& each) {
+      if (each.queue.get() == &queue) left.emplace_back(&each);
+    });
+    std::sort(left.begin(), left.end(),
+              [](const auto& a, const auto& b) { return a->created < b->created; });
+    std::vector<std::string> names;
+    for (size_t i = 0; i < std::min(left.size(), max_listed_fences); ++i)
+      names.push_back(look_.name(*left[i]));
+    std::string message = fmt::format("{} is destroyed while {} of its fences still exist.",
+                                      look_.name(queue), left.size());
+    if (!call.succeeded()) return look_.report(ev(39), "fences", "{}", message);
+    look_.has_findings = true;
+    outlived_.push_back({call.number, std::move(message), std::move(names), std::move(left)});
+  }
+
+  static void describe(const fence& which, const std::string& name, finding& in) {
+    std::string words = fmt::format("{} is made by #{}", name, number_of(which.created));
+    if (which.used != no_call)
+      words += fmt::format(", last used by the submission #{}", number_of(which.used));
+    words += which.alive()
+                 ? "; no recorded call destroys it: it is leaked."
+                 : fmt::format("; #{} destroys it, after its queue.", number_of(which.destroyed));
+    in.steps.push_back(std::move(words));
   }
 
   void destroy_fence(const call_view& call) {

@@ -106,5 +106,36 @@ TEST_F(end_of_process, with_objects_is_a_hazard_where_the_user_asks_for_leaks) {
   EXPECT_EQ(leaks(severity::hazard, "1 context, made by zeContextCreate"), 1u);
 }
 
+// What a reader needs to mend it: which fences, where they come from, what becomes of them.
+TEST_F(checked_program, of_fences_that_outlive_their_queue_says_what_becomes_of_them) {
+  const auto queue = program.queue(context, device);
+  const auto list = program.list(context, device);
+  program.barrier(list);
+  program.close(list);
+  const auto used = program.fence(queue);
+  const auto unused = program.fence(queue);
+  const auto submission = program.execute(queue, {list}, used);
+  program.synchronise_queue(queue);
+  const auto destroyed =
+      program.call(function::zeCommandQueueDestroy, {{argument::hCommandQueue, queue}});
+  const auto late = program.call(function::zeFenceDestroy, {{argument::hFence, unused}});
+  EXPECT_EQ(broken(), "EV-39");
+  ASSERT_EQ(findings.size(), 1u);
+  const finding& found = findings.front();
+  EXPECT_NE(found.message.find("while 2 of its fences still exist"), std::string::npos);
+  ASSERT_EQ(found.steps.size(), 2u);
+  const auto number = [](auto call) { return fmt::format("#{}", trace::number_of(call)); };
+  EXPECT_NE(found.steps[0].find("last used by the submission " + number(submission)),
+            std::string::npos)
+      << found.steps[0];
+  EXPECT_NE(found.steps[0].find("it is leaked"), std::string::npos) << found.steps[0];
+  EXPECT_EQ(found.steps[1].find("last used"), std::string::npos) << found.steps[1];
+  EXPECT_NE(found.steps[1].find(number(late) + " destroys it"), std::string::npos)
+      << found.steps[1];
+  ASSERT_EQ(found.calls.size(), 3u);
+  EXPECT_EQ(found.calls[1].call, submission);
+  EXPECT_EQ(found.calls[2].call, destroyed);
+}
+
 }  // namespace
 }  // namespace zevent::check
