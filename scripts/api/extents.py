@@ -56,6 +56,15 @@ RULES = [
     ("zesFirmwareGetConsoleLogs.pFirmwareLog", elements("*pSize")),
     ("zesPowerSetLimitsExt.pCount", SINGLE),
     ("zesFirmwareGetSecurityVersionExp.pVersion", STRING),
+    ("zexCommandListAppendMemoryFillWithParameters.pattern", elements("pattern_size")),
+    ("zexCommandListVerifyMemory.expectedData", elements("sizeOfComparison")),
+    ("zexVariableSetValue.pValue", elements("valueSize")),
+    ("zexCommandListGetNativeBinary.pBinary", elements("*pBinarySize")),
+    ("zexCommandListGetNativeBinary.pModule", elements("moduleSize")),
+    ("zexCommandListLoadNativeBinary.pBinary", elements("binarySize")),
+    ("zexKernelGetArgumentType.pString", elements("*pSize")),
+    ("zeIntelKernelGetBinaryExp.pKernelBinary", elements("*pSize")),
+    ("zeIntelGetDriverVersionString.pDriverVersion", elements("*pVersionSize")),
 
     # Arrays whose length the tags leave out or put elsewhere.
     ("zeModuleGetKernelNames.pNames", elements("*pCount", STRING)),
@@ -69,6 +78,7 @@ RULES = [
     ("ze_event_query_kernel_timestamps_results_ext_properties_t.*Buffer", elements("call.*pCount")),
     ("zesFabricPortGetMultiPortThroughput.pThroughput", elements("numPorts", SINGLE)),
     ("zetCommandListAppendMetricQueryEnd.phWaitEvents", elements("numWaitEvents")),
+    ("zexCommandListGetVariablesList.pVariablesInfos", elements("*pVariablesCount", ADDRESS)),
 
     # Structs behind untyped pointers.
     ("zeDeviceGetRuntimeRequirements.pObjDesc", CHAIN),
@@ -97,6 +107,9 @@ RULES = [
     ("*.hostAddress", ADDRESS),
     ("ze_image_pitched_exp_desc_t.ptr", ADDRESS),
     ("ze_sub_allocation_t.base", ADDRESS),
+    ("zexCommandListVerifyMemory.allocationPtr", ADDRESS),
+    ("zexCommandListTempMemSet.pTempMem", ADDRESS),
+    ("zex_operand_desc_t.memory", ADDRESS),
     ("ze_external_memmap_sysmem_ext_desc_t.pSystemMemory", ADDRESS),
 
     # Ray-tracing geometry: formats and strides that the builder alone interprets.

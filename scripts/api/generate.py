@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Generates the parts of zevent that must know all of Level Zero, from its headers.
 
-generate.py --include DIR --zex src/api/zex_api.h --output DIR
-generate.py --include DIR --zex src/api/zex_api.h --dump-json
+generate.py --include DIR --zex src/api/zex_api.h --recorded src/api/zex_recorded_api.h --output DIR
+generate.py --include DIR --zex src/api/zex_api.h --recorded src/api/zex_recorded_api.h --dump-json
 
 DIR of --include holds level_zero/ze_api.h and its like. docs/api-model.md says what is read and
 what is written."""
@@ -25,6 +25,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--include", required=True, help="folder that holds level_zero/")
     parser.add_argument("--zex", required=True, help="header of the functions no header declares")
+    parser.add_argument("--recorded", required=True, help="header of those that our driver does not have")
     wanted = parser.add_mutually_exclusive_group(required=True)
     wanted.add_argument("--output", help="folder to write the C++ files to")
     wanted.add_argument("--dump-json", action="store_true", help="print the model")
@@ -54,7 +55,7 @@ def tell_what_is_not_understood(headers, model):
 def main():
     arguments = parse_arguments()
     history = load_history()
-    headers = read_headers(arguments.include, arguments.zex)
+    headers = read_headers(arguments.include, arguments.zex, arguments.recorded)
     headers.newer = newer_functions(headers, history)
     model = build_model(headers, history)
     if arguments.dump_json:

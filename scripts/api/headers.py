@@ -75,6 +75,7 @@ class Headers:
     aliases: dict = field(default_factory=dict)   # second name of a struct or enum -> its first
     left_out: dict = field(default_factory=dict)  # function -> why: not expressible, passed through
     newer: set = field(default_factory=set)       # functions that table_history.json does not know
+    recorded_only: set = field(default_factory=set)  # names of functions that our driver does not have
 
     def record_of(self, type_name):
         """The record that a type name stands for, or None."""
@@ -107,23 +108,23 @@ def load_libclang():
                      "install the Debian package libclang1-14")
 
 
-def read_headers(include_dir, zex_header):
-    """Parses the headers of `include_dir` (which holds level_zero/) and `zex_header` as one
-    translation unit."""
+def read_headers(include_dir, zex_header, recorded_header):
+    """Parses the headers of `include_dir` (which holds level_zero/) and our own two as one translation
+    unit."""
     load_libclang()
     present = [api for api in APIS
                if os.path.exists(os.path.join(include_dir, "level_zero", f"{api}_api.h"))]
     if "ze" not in present:
         raise SystemExit(f"generate.py: no level_zero/ze_api.h under {include_dir}")
     lines = [f'#include <level_zero/{api}_{kind}.h>' for api in present for kind in ("api", "ddi")]
-    lines.append(f'#include "{os.path.abspath(zex_header)}"')
+    lines += [f'#include "{os.path.abspath(each)}"' for each in (zex_header, recorded_header)]
     unit = cindex.Index.create().parse(
         "all.c", args=["-x", "c", "-std=c11", f"-I{include_dir}"] + builtin_includes(),
         unsaved_files=[("all.c", "\n".join(lines))])
     errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
     if errors:
         raise SystemExit("generate.py: " + "\n".join(str(e) for e in errors))
-    return _Reader(present, zex_header).read(unit)
+    return _Reader(present, zex_header, recorded_header).read(unit)
 
 
 def builtin_includes():
@@ -136,9 +137,11 @@ def builtin_includes():
 
 
 class _Reader:
-    def __init__(self, apis, zex_header):
+    def __init__(self, apis, zex_header, recorded_header):
         self.api_of_file = {f"{api}_{kind}.h": api for api in apis for kind in ("api", "ddi")}
-        self.api_of_file[os.path.basename(zex_header)] = "zex"
+        for each in (zex_header, recorded_header):
+            self.api_of_file[os.path.basename(each)] = "zex"
+        self.recorded_file = os.path.basename(recorded_header)
         self.lines = {}
         self.out = Headers()
 
@@ -166,6 +169,10 @@ class _Reader:
         if cursor.type.is_function_variadic():
             self.out.left_out[cursor.spelling] = "it takes any number of arguments"
             return
+        if cursor.spelling in self.out.functions:  # newer headers declare what ours did
+            return
+        if os.path.basename(cursor.location.file.name) == self.recorded_file:
+            self.out.recorded_only.add(cursor.spelling)
         self.out.functions[cursor.spelling] = Function(
             cursor.spelling, api, cursor.result_type.spelling, parameters,
             documentation_lines(cursor.raw_comment))

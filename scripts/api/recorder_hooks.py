@@ -18,6 +18,8 @@ BEFORE_CALL = {
 }
 
 # When the call is recorded:
+HAND_OUT = ("if (result == ZE_RESULT_SUCCESS && name != nullptr && ppFunctionAddress != nullptr)\n"
+            "    *ppFunctionAddress = hook_for(name, *ppFunctionAddress);")
 AFTER_CALL = {
     "zeInit": "if (result == ZE_RESULT_SUCCESS) describe_next_driver();",
     "zeInitDrivers": "if (result == ZE_RESULT_SUCCESS) describe_drivers(pCount, phDrivers);",
@@ -28,9 +30,8 @@ AFTER_CALL = {
     "zeKernelCreate":
         "if (result == ZE_RESULT_SUCCESS && desc != nullptr && phKernel != nullptr)\n"
         "    kernel_was_created(*phKernel, hModule, desc->pKernelName);",
-    "zeDriverGetExtensionFunctionAddress":
-        "if (result == ZE_RESULT_SUCCESS && name != nullptr && ppFunctionAddress != nullptr)\n"
-        "    *ppFunctionAddress = hook_for(name, *ppFunctionAddress);",
+    "zeDriverGetExtensionFunctionAddress": HAND_OUT,
+    "zesDriverGetExtensionFunctionAddress": HAND_OUT,
 }
 
 POSITION = "call.position()"
@@ -160,7 +161,7 @@ def recorder_files(model, headers):
 
 INCLUDES = """#include <level_zero/ze_ddi_common.h>
 
-#include "api/zex_api.h"
+#include "api/zex_recorded_api.h"
 #include "recorder/driver_description.hpp"
 #include "recorder/kernel_arguments.hpp"
 #include "recorder/memory_capture.hpp"
@@ -414,7 +415,7 @@ class _Records:
                         for name, (record, _) in self.wanted.items()]
         header = "\n".join([
             NOTICE, "#pragma once\n", "#include <level_zero/ze_ddi_common.h>\n",
-            '#include "api/call_codec.hpp"', '#include "api/zex_api.h"',
+            '#include "api/call_codec.hpp"', '#include "api/zex_recorded_api.h"',
             '#include "recorder/call_writer.hpp"\n', "namespace zevent::recorder {\n",
             *declarations,
             "\n// The struct at `address`, by its stype, and what is chained to it.",

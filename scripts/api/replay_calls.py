@@ -6,7 +6,7 @@ from driver_entries import NOTICE
 
 def replay_files(model):
     """{file name: text}"""
-    out = [NOTICE, "#include <level_zero/ze_ddi_common.h>\n", '#include "api/zex_api.h"',
+    out = [NOTICE, "#include <level_zero/ze_ddi_common.h>\n", '#include "api/zex_recorded_api.h"',
            '#include "replay/invocation.hpp"\n', "namespace zevent::replay {\n",
            "// In the order of the model's functions.",
            "const invocation invocations[] = {"]

@@ -85,6 +85,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace zevent::recording {
 
@@ -319,12 +320,13 @@ static_assert(sizeof(fact_record) == 8);
 inline constexpr char fork_fact[] = "forked from";
 
 // A number that goes up during the run; its name follows. Names: "passed through NAME", calls of a
-// function that is newer than the schema.
+// function that is not in the schema. Where they cannot be counted it is 1 from the beginning.
 struct counter_record {
   record_header header;
   uint64_t value;  // changes
 };
 static_assert(sizeof(counter_record) == 16);
+inline constexpr std::string_view passed_through_counter = "passed through ";
 
 // When the device executed a command: one record for each execution, in whatever thread saw that it
 // was over. Timestamps are the device's own and wrap at its kernel_valid_bits; `submitted` and

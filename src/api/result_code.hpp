@@ -16,6 +16,8 @@ constexpr bool is_error(uint32_t result) {
     case 0x7800001e:  // EXT_RTAS_BUILD_DEFERRED
     case 0x78000022:  // QUERY_TRUE
     case 0x78000023:  // QUERY_FALSE
+    case 0x7fff0000:  // QUERY_TRUE, as drivers had it before it was part of the API
+    case 0x7fff0001:  // QUERY_FALSE
     case 0x7ff00005:  // EXP_RTAS_BUILD_RETRY
     case 0x7ff00006:  // EXP_RTAS_BUILD_DEFERRED
       return false;

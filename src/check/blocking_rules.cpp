@@ -78,6 +78,7 @@ class blocking_rule_set final : public rule_set {
       case zeEventQueryKernelTimestamp:
       case zeEventQueryKernelTimestampsExt:
       case zeEventQueryTimestampsExp:
+      case zeCommandListGetGraphExt:
       case other_query:
         return true;
       default:

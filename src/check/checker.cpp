@@ -16,7 +16,7 @@ class process_checker final : public model::listener {
   process_checker(uint32_t process, finding_list& found, const object_namer& namer,
                   const check_options& options, shared_pools& shared, const blob_reader& blobs,
                   const usage_finder& usage, const std::set<uint32_t>& callback_threads,
-                  bool keeps_addresses, bool has_intel_driver)
+                  bool keeps_addresses, bool has_intel_driver, state_kinds unknown)
       : number(process),
         state_(*this),
         look_(process, state_, found, namer, options, shared, blobs, usage, refused_),
@@ -24,6 +24,7 @@ class process_checker final : public model::listener {
         callback_threads_(callback_threads) {
     look_.keeps_addresses = keeps_addresses;
     look_.has_intel_driver = has_intel_driver;
+    look_.unknown = unknown;
     for (size_t i = 0; i < model::function_count; ++i) {
       for (const auto& each : sets_) {
         const auto which = static_cast<function>(i);
@@ -41,6 +42,7 @@ class process_checker final : public model::listener {
     look_.several_threads |= call.thread != first_thread_.value_or(call.thread);
     first_thread_ = first_thread_.value_or(call.thread);
     look_.has_findings = false;
+    look_.unknown |= state_changed_by(call);
     refused_.see(call);
     for (const auto& note : notes) {
       for (const auto& each : sets_) each->noted(note);
@@ -67,6 +69,7 @@ class process_checker final : public model::listener {
   }
 
   const refused_calls& refused() const { return refused_; }
+  state_kinds unknown() const { return look_.unknown; }
 
   void calls_end() {
     look_.forget_current();
@@ -130,9 +133,11 @@ process_checker& checker::process_of(const model::call_view& call) {
   if (last_ != nullptr && last_->number == call.process) return *last_;
   auto& place = processes_[call.process];
   if (!place) {
+    const auto unknown = unknown_effects_.find(call.process);
     place = std::make_unique<process_checker>(
         call.process, found_, namer_, options_, shared_, blobs_, usage_, callback_threads_,
-        address_keepers_.contains(call.process), intel_driven_.contains(call.process));
+        address_keepers_.contains(call.process), intel_driven_.contains(call.process),
+        unknown != unknown_effects_.end() ? unknown->second : state_kinds{0});
   }
   last_ = place.get();
   return *place;
@@ -148,6 +153,11 @@ void checker::end(const model::call_view& call) {
 
 bool checker::wants_end(const model::call_view& call) {
   return process_of(call).wants_end(call);
+}
+
+state_kinds checker::unknown_in(uint32_t process) const {
+  const auto found = processes_.find(process);
+  return found != processes_.end() ? found->second->unknown() : state_kinds{0};
 }
 
 std::vector<finding> checker::finish(const std::set<uint32_t>& incomplete,

@@ -33,6 +33,9 @@ class checker {
   // Processes that ran on Intel's driver: EV-77.
   void set_intel_driven(std::set<uint32_t> processes) { intel_driven_ = std::move(processes); }
 
+  // What calls that are not in the trace may have changed, by process.
+  void set_unknown_effects(std::map<uint32_t, state_kinds> of) { unknown_effects_ = std::move(of); }
+
   // Calls come in the order of their start; `next_start_ns` is that of the call after this one,
   // UINT64_MAX when there is none.
   // `notes`: what memory held then.
@@ -48,6 +51,9 @@ class checker {
   std::vector<finding> finish(const std::set<uint32_t>& incomplete = {},
                               const std::set<uint32_t>& cut_off = {},
                               const std::set<uint32_t>& crashed = {});
+
+  // What must not be relied on in a process, after all calls; 0 where all is known.
+  state_kinds unknown_in(uint32_t process) const;
 
   // For call_sequence.
   void begin(const model::call_view& call);
@@ -67,6 +73,7 @@ class checker {
   std::set<uint32_t> callback_threads_;
   std::set<uint32_t> address_keepers_;
   std::set<uint32_t> intel_driven_;
+  std::map<uint32_t, state_kinds> unknown_effects_;
   std::map<uint32_t, std::unique_ptr<process_checker>> processes_;
   process_checker* last_ = nullptr;  // of the call before
   model::call_sequence<checker> sequence_;

@@ -41,7 +41,7 @@ class graph_rule_set final : public rule_set {
         if (list != nullptr) begin(*list);
         return;
       case zeCommandListHostSynchronize:
-        if (list != nullptr && list->capture) {
+        if (list != nullptr && list->is_capturing()) {
           look_.report(ev(66), "list", "{} is capturing a graph since #{}: nothing of it runs.",
                        look_.name(*list), number_of(list->capture->begun));
         }
@@ -83,7 +83,7 @@ class graph_rule_set final : public rule_set {
     const auto see_wait = [&](uint64_t handle) {
       const event* which = look_.state.events.find_alive(handle);
       if (which == nullptr || !which->captured) return;
-      if (list.capture && which->captured->capturing && which->captured != list.capture) {
+      if (list.is_capturing() && which->captured->capturing && which->captured != list.capture) {
         look_.report(ev(68), "merge", "{} captures one graph, and {} belongs to another capture.",
                      look_.name(list), look_.name(*which));
       } else if (is_internal(*which) && !list.capture &&

@@ -41,6 +41,7 @@ bool is_about_events(function which) {
     case zeEventQueryKernelTimestampsExt:
     case zeEventQueryTimestampsExp:
     case zeFenceReset:
+    case zeCommandListGetGraphExt:
     case other_query:
       return true;
     default:

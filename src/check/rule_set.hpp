@@ -10,6 +10,7 @@
 #include "api/result_code.hpp"
 #include "check/finding.hpp"
 #include "check/refused_calls.hpp"
+#include "check/unknown_effects.hpp"
 #include "model/process_model.hpp"
 #include "trace/call_usage.hpp"
 #include "trace/memory_notes.hpp"
@@ -76,6 +77,7 @@ class inspection {
   bool several_threads = false;        // have made calls so far
   bool keeps_addresses = false;        // the driver never gives addresses back to the system
   bool has_intel_driver = false;       // Intel's driver for GPUs
+  state_kinds unknown = 0;             // what calls of unknown effect may have changed so far
 
   void set_current(const call_view& call) {
     current = &call;
@@ -89,6 +91,8 @@ class inspection {
   }
   finding* add_at(call_number call, rule_id rule, const char* kind,
                   std::optional<severity> level = std::nullopt) {
+    if ((state_needed_by(rule) & unknown) != 0) [[unlikely]]
+      return nullptr;
     const bool is_current = current != nullptr && current->number == call;
     has_findings |= is_current;
     finding* made = found_.add(rule, process, call, kind, level);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <set>
 
 #include "check/checker.hpp"
@@ -83,6 +84,42 @@ void leave_out_durations(const std::set<uint32_t>& processes, check_result& out)
     out.notes.emplace_back("how long calls took under chaos is not judged (EV-70, EV-71)");
 }
 
+std::map<uint32_t, state_kinds> unknown_effects(const trace::run_info& run) {
+  std::map<uint32_t, state_kinds> found;
+  for (uint32_t i = 0; i < run.processes.size(); ++i)
+    found[i] = state_changed_by(run.processes[i].functions_passed_through());
+  return found;
+}
+
+// "zeFoo and 2 others".
+std::string names_of(const std::vector<trace::passed_through>& functions) {
+  std::string first;
+  size_t others = 0;
+  for (const auto& each : functions) {
+    if (each.calls == 0 || state_changed_by(each.name) == 0) continue;
+    if (first.empty())
+      first = each.name;
+    else
+      ++others;
+  }
+  if (others == 0) return first;
+  return fmt::format("{} and {} other{}", first, others, others == 1 ? "" : "s");
+}
+
+void say_what_is_not_judged(const trace::run_info& run, const checker& judge, check_result& out) {
+  for (uint32_t i = 0; i < run.processes.size(); ++i) {
+    const auto unknown = judge.unknown_in(i);
+    if (unknown == 0) continue;
+    const auto& process = run.processes[i];
+    const auto names = names_of(process.functions_passed_through());
+    out.notes.push_back(fmt::format(
+        "process {}: what {} did is not known; not judged where that matters: {}",
+        process.process_id,
+        names.empty() ? std::string("commands that come from elsewhere") : "calls of " + names,
+        rules_silenced_by(unknown)));
+  }
+}
+
 // Gives the memory notes of calls that are asked for in order.
 class note_cursor {
  public:
@@ -144,6 +181,7 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
   // The software driver keeps the addresses of its memory for itself.
   judge.set_address_keepers(driven_by(trace.run(), "libze_zevent.so"));
   judge.set_intel_driven(driven_by(trace.run(), "libze_intel_gpu"));
+  judge.set_unknown_effects(unknown_effects(trace.run()));
   model::trace_calls calls(trace);
   note_cursor notes(trace);
   while (const auto* call = calls.next()) {
@@ -185,6 +223,7 @@ check_result check_trace(const trace::trace_file& trace, const check_options& op
     out.notes.push_back(
         fmt::format("the arguments of {} calls cannot be read", calls.unreadable()));
   out.findings = judge.finish(incomplete, cut_off, crashed);
+  say_what_is_not_judged(trace.run(), judge, out);
   leave_out_durations(under_chaos(trace.run()), out);
   return out;
 }

@@ -54,6 +54,9 @@ void add_certain_accesses(const call_view& call, std::vector<memory_access>& to)
       touch(flat(call[srcptr], call[size]), false);
       touch(flat(call[dstptr], call[size]), true);
       return;
+    case zexCommandListAppendWriteToMemory:
+      touch(flat(call[ptr], sizeof(uint64_t)), true);
+      return;
     case zeCommandListAppendMemoryCopyRegion:
       touch(region_of(call, source), false);
       touch(region_of(call, destination), true);

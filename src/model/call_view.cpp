@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace zevent::model {
 namespace {
@@ -33,6 +34,26 @@ constexpr std::array<uint16_t, known_functions.size()> sorted_by_name = [] {
   return order;
 }();
 
+// Functions that mean what another one means, with the same names of parameters: forms of drivers
+// from before a function was part of the API, and others of one kind.
+constexpr std::pair<std::string_view, std::string_view> aliases[] = {
+    {"zeGraphCreateExp", "zeGraphCreateExt"},
+    {"zeCommandListBeginGraphCaptureExp", "zeCommandListBeginGraphCaptureExt"},
+    {"zeCommandListBeginCaptureIntoGraphExp", "zeCommandListBeginCaptureIntoGraphExt"},
+    {"zeCommandListEndGraphCaptureExp", "zeCommandListEndGraphCaptureExt"},
+    {"zeCommandListGetGraphExp", "zeCommandListGetGraphExt"},
+    {"zeCommandListInstantiateGraphExp", "zeGraphInstantiateExt"},
+    {"zeCommandListAppendGraphExp", "zeCommandListAppendGraphExt"},
+    {"zeExecutableGraphDestroyExp", "zeExecutableGraphDestroyExt"},
+    {"zeGraphDestroyExp", "zeGraphDestroyExt"},
+    {"zexCommandListAppendMemoryCopyWithParameters", "zeCommandListAppendMemoryCopyWithParameters"},
+    {"zexCommandListAppendMemoryFillWithParameters", "zeCommandListAppendMemoryFillWithParameters"},
+    {"zexCommandListAppendWaitOnMemory64", "zexCommandListAppendWaitOnMemory"},
+    // Memory that has an address from then on, of a size that is not said.
+    {"zexMemOpenIpcHandles", "zeMemOpenIpcHandle"},
+    {"zeIntelMemMapDeviceMemToHost", "zeMemOpenIpcHandle"},
+};
+
 bool names_an_append(std::string_view name) {
   return name.find("CommandListAppend") != std::string_view::npos ||
          name.find("CommandListImmediateAppend") != std::string_view::npos;
@@ -50,6 +71,8 @@ bool names_a_query(std::string_view name) {
 }  // namespace
 
 function function_named(std::string_view name) {
+  for (const auto& [other, same] : aliases)
+    if (name == other) name = same;
   const auto place = std::lower_bound(
       sorted_by_name.begin(), sorted_by_name.end(), name,
       [](uint16_t i, std::string_view wanted) { return known_functions[i].name < wanted; });

@@ -46,6 +46,7 @@ ref<command> process_model::make_command(const call_view& call, command_list& li
       }
       break;
     case zeCommandListAppendWaitExternalSemaphoreExt:
+    case zexCommandListAppendWaitOnMemory:
       made->opaque = true;
       break;
     default:
@@ -127,11 +128,13 @@ void process_model::append(const call_view& call) {
 // captured joins the capture.
 bool process_model::captured(const command& made, command_list& list) {
   for (const auto& wait : made.waits) {
-    if (!list.capture && list.immediate && wait.which->captured && wait.which->captured->capturing)
-      list.capture = wait.which->captured;
+    const auto& capture = wait.which->captured;
+    if (!list.capture && list.immediate && capture && capture->capturing && !capture->paused)
+      list.capture = capture;
   }
-  if (made.signal) made.signal->captured = list.capture;
-  return static_cast<bool>(list.capture);
+  const bool is_captured = list.is_capturing();
+  if (made.signal) made.signal->captured = is_captured ? list.capture : ref<graph>{};
+  return is_captured;
 }
 
 void process_model::append_lists(const call_view& call) {
@@ -211,6 +214,7 @@ void process_model::begin_capture(const call_view& call) {
   list->capture = into != nullptr ? ref<graph>(into) : make<graph>();
   list->capture->primary_list = list->handle;
   list->capture->capturing = true;
+  list->capture->paused = false;
   list->capture->begun = call.number;
 }
 
@@ -223,6 +227,23 @@ void process_model::end_capture(const call_view& call) {
     if (each.capture == ended) each.capture = {};
   });
   if (graphs.find_alive(call[phGraph]) == nullptr) graphs.add(call[phGraph], call);
+}
+
+// Which graph a handle stands for is known from the call that began the capture into it, or from a
+// list that told. Otherwise it may be any.
+void process_model::pause_capture(const call_view& call, bool paused) {
+  if (graph* which = graphs.find_alive(call[hGraph]); which != nullptr && which->capturing) {
+    which->paused = paused;
+    return;
+  }
+  const auto* told = captured_graphs_.find(call[hGraph]);
+  if (told != nullptr && (*told)->capturing) {
+    (*told)->paused = paused;
+    return;
+  }
+  lists.for_each_alive([&](command_list& each) {
+    if (each.capture) each.capture->paused = paused;
+  });
 }
 
 }  // namespace zevent::model

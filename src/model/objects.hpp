@@ -60,6 +60,7 @@ struct graph : object {
   graph() : object(object_kind::graph) {}
   uint64_t primary_list = 0;
   bool capturing = false;
+  bool paused = false;  // while capturing: commands run as if there were no capture
   call_number begun = no_call;
 };
 
@@ -153,6 +154,7 @@ struct command_list : object {
   uint32_t executions = 0;
 
   ref<graph> capture;  // what is appended goes there
+  bool is_capturing() const { return capture && !capture->paused; }
 };
 
 struct command_queue : object {

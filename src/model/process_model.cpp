@@ -263,6 +263,18 @@ void process_model::create(const call_view& call) {
       return;
     case zeCommandListEndGraphCaptureExt:
       return end_capture(call);
+    case zeCommandListGetGraphExt:
+      if (const command_list* list = lists.find_alive(call[hCommandList]);
+          list != nullptr && list->capture && call[phGraph] != 0)
+        captured_graphs_[call[phGraph]] = list->capture;
+      return;
+    case zeGraphPauseCaptureExt:
+      return pause_capture(call, true);
+    case zeGraphResumeCaptureExt:
+      return pause_capture(call, false);
+    case zexKernelSetArgumentVariable:
+      if (kernel* which = kernels.find_alive(call[hKernel])) which->all_set = true;
+      return;
     case zeGraphInstantiateExt:
       if (executable_graph* made = executable_graphs.add(call[phExecutableGraph], call))
         made->source = ref<graph>(graphs.find_alive(call[hGraph]));

@@ -108,11 +108,13 @@ class process_model {
   bool captured(const command& made, command_list& list);
   void begin_capture(const call_view& call);
   void end_capture(const call_view& call);
+  void pause_capture(const call_view& call, bool paused);
 
   void synchronise(const call_view& call);
   void synchronise_device(uint64_t device);
 
   executor executor_;
+  handle_map<ref<graph>> captured_graphs_;  // by the handle that a list told of its capture
   object_table<allocation> memory_;
   std::map<uint64_t, ref<allocation>> live_memory_;  // by start
   freed_memory freed_;

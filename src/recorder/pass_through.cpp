@@ -1,14 +1,35 @@
 #include "recorder/pass_through.hpp"
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "recorder/child_recording.hpp"
 #include "recorder/process_recording.hpp"
 
 namespace zevent::recorder {
+namespace {
+
+uint64_t* new_counter_in(process_recording* present, std::string_view name) noexcept {
+  if (present == nullptr) return nullptr;
+  return present->new_counter(std::string(recording::passed_through_counter).append(name));
+}
+
+uint64_t* new_counter_for(std::string_view name) noexcept {
+  return new_counter_in(process_recording::current(), name);
+}
+
+// Its calls cannot be counted: that there may be some is noted.
+void* pass_through_uncounted(std::string_view name, void* target) noexcept {
+  if (uint64_t* calls = new_counter_for(name)) std::atomic_ref(*calls).store(1);
+  return target;
+}
+
+}  // namespace
 
 #if defined(__x86_64__)
 
@@ -58,7 +79,25 @@ constexpr size_t entry_bytes = 32;
 // A function that came while nothing was recorded counts here.
 uint64_t calls_nobody_counts = 0;
 
-// Guards `known` and the next free entry; an entry, once given out, does not change.
+// Names of the entries that were given out, and how many those are: release and acquire.
+std::array<std::string, entry_count>& entry_names() {
+  static auto* names = new std::array<std::string, entry_count>;
+  return *names;
+}
+std::atomic<size_t> entries_used{0};
+
+// In a forked child. What the parent's counters were has become memory of nobody.
+void count_anew(process_recording& own) {
+  const size_t used = entries_used.load(std::memory_order_acquire);
+  for (size_t i = 0; i < used; ++i) {
+    uint64_t* calls = new_counter_in(&own, entry_names()[i]);
+    // relaxed: whoever jumps through the entry reads the old place or the new one.
+    std::atomic_ref(zevent_pass_through_table[i].calls)
+        .store(calls != nullptr ? calls : &calls_nobody_counts, std::memory_order_relaxed);
+  }
+}
+
+// Guards `known` and the next free entry; an entry, once given out, keeps its target.
 std::mutex entries_mutex;
 std::map<std::pair<std::string, void*>, void*>& known_entries() {
   static auto* known = new std::map<std::pair<std::string, void*>, void*>;
@@ -73,21 +112,22 @@ void* count_and_pass_through(std::string_view name, void* target) noexcept {
   const auto key = std::make_pair(std::string(name), target);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   const size_t index = known.size();
-  if (index == entry_count) return target;
-  auto* recording = process_recording::current();
-  uint64_t* calls =
-      recording != nullptr ? recording->new_counter("passed through " + key.first) : nullptr;
+  if (index == entry_count) return pass_through_uncounted(name, target);
+  uint64_t* calls = new_counter_for(name);
   zevent_pass_through_table[index].target = target;
   zevent_pass_through_table[index].calls = calls != nullptr ? calls : &calls_nobody_counts;
   void* entry = const_cast<std::byte*>(zevent_pass_through_entries + index * entry_bytes);
   known.emplace(key, entry);
+  entry_names()[index] = key.first;
+  entries_used.store(index + 1, std::memory_order_release);
+  listen_to_child_recordings(&count_anew);
   return entry;
 }
 
 #else
 
-void* count_and_pass_through(std::string_view, void* target) noexcept {
-  return target;
+void* count_and_pass_through(std::string_view name, void* target) noexcept {
+  return pass_through_uncounted(name, target);
 }
 
 #endif

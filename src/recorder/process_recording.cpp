@@ -19,6 +19,7 @@
 #include "base/environment.hpp"
 #include "base/log.hpp"
 #include "recorder/blob_store.hpp"
+#include "recorder/child_recording.hpp"
 #include "recorder/memory_capture.hpp"
 #include "recorder/process_facts.hpp"
 #include "recorder/profile_mode.hpp"
@@ -59,6 +60,9 @@ struct fork_origin {
 };
 // The fork that is under way, and the one that this process comes from. Guarded by start_mutex.
 constinit fork_origin fork_under_way, own_fork;
+
+// relaxed: of the threads of the parent, only the one that forks is in the child.
+constinit std::atomic<void (*)(process_recording&)> child_listener{nullptr};
 
 // What note_process_fact() was told. Guarded by start_mutex.
 std::vector<std::pair<std::string, std::string>>& noted_facts() {
@@ -130,6 +134,8 @@ process_recording* process_recording::start() {
   static_cast<void>(key_made);
   present = new process_recording(**part);
   for (const auto& [name, value] : noted_facts()) present->write_fact(name, value);
+  auto* const listener = child_listener.load(std::memory_order_relaxed);
+  if (own_fork.parent != 0 && listener != nullptr) listener(*present);
   if (own_fork.parent != 0)
     present->write_fact(recording::fork_fact,
                         std::to_string(own_fork.parent) + " " + std::to_string(own_fork.ticks));
@@ -321,6 +327,10 @@ void process_recording::at_exit() {
 
 [[gnu::destructor]] static void close_recording() {
   process_recording::at_exit();
+}
+
+void listen_to_child_recordings(void (*listener)(process_recording&)) {
+  child_listener.store(listener, std::memory_order_relaxed);
 }
 
 bool begin_thread(thread_log& log) {

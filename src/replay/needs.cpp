@@ -80,6 +80,25 @@ const char* ask_driver(driver_library& driver, driver_facts& facts) {
   return nullptr;
 }
 
+// Of the functions that the program calls and had fetched by their names.
+void ask_for_functions_by_name(const program& what, driver_library& driver, driver_facts& facts) {
+  const auto get_drivers = typed<decltype(zeDriverGet)>(driver, "zeDriverGet");
+  const auto get_function = typed<decltype(zeDriverGetExtensionFunctionAddress)>(
+      driver, "zeDriverGetExtensionFunctionAddress");
+  ze_driver_handle_t first = nullptr;
+  uint32_t count = 1;
+  if (get_function == nullptr || get_drivers(&count, &first) != ZE_RESULT_SUCCESS || count == 0)
+    return;
+  const auto& model = api::builtin_model();
+  for (const uint32_t function : what.functions()) {
+    const std::string name(model.functions[function].name);
+    void* address = nullptr;
+    if (function < std::size(facts.missing) && what.needs.by_name.contains(name) &&
+        driver.find(model.functions[function]) == nullptr)
+      facts.missing[function] = get_function(first, name.c_str(), &address) != ZE_RESULT_SUCCESS;
+  }
+}
+
 [[noreturn]] void ask_in_child(const program& what, const std::string& path, driver_facts& facts) {
   auto driver = driver_library::open(path);
   if (!driver) {
@@ -93,6 +112,8 @@ const char* ask_driver(driver_library& driver, driver_facts& facts) {
       facts.missing[function] = true;
   if (const char* problem = ask_driver(*driver, facts))
     std::strncpy(facts.problem, problem, sizeof(facts.problem) - 1);
+  else
+    ask_for_functions_by_name(what, *driver, facts);
   facts.complete = true;
   _exit(0);
 }

@@ -98,6 +98,17 @@ void write_places(const trace::trace_file& trace, const trace_summary& summary, 
       out.end_array();
     }
     out.member("lost_calls", process.lost_calls);
+    if (const auto passed = process.functions_passed_through(); !passed.empty()) {
+      out.key("not_recorded");
+      out.begin_array();
+      for (const auto& each : passed) {
+        out.begin_object();
+        out.member("function", each.name);
+        out.member("calls", each.calls);
+        out.end_object();
+      }
+      out.end_array();
+    }
     if (process.end.kind == trace::end_kind::exited) out.member("exit_status", process.end.status);
     if (process.end.kind == trace::end_kind::by_signal)
       out.member("signal", signal_name(static_cast<int>(process.end.status)));

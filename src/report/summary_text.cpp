@@ -213,6 +213,13 @@ class summary_printer {
     out_.line(fitted(text));
     if (const auto driver = describe_driver(process); !driver.empty())
       out_.line(fitted("   on " + driver));
+    for (const auto& each : process.functions_passed_through()) {
+      // Entries of tables are handed out all at once, whether the program wants them or not.
+      if (each.calls == 0 && each.name.starts_with("slot ")) continue;
+      out_.line(fitted(fmt::format("   not recorded: {}, {}", each.name,
+                                   each.calls == 0 ? std::string("handed out and not called")
+                                                   : counted(each.calls, "call", "calls"))));
+    }
   }
 
   const trace::trace_file& trace_;

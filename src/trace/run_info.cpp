@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/recording_format.hpp"
 #include "base/byte_writer.hpp"
 #include "base/signal_name.hpp"
 #include "base/untrusted_reader.hpp"
@@ -205,6 +206,14 @@ std::string to_text(const process_end& end) {
       break;
   }
   return {};
+}
+
+std::vector<passed_through> process_info::functions_passed_through() const {
+  std::vector<passed_through> out;
+  for (const auto& [name, calls] : counters)
+    if (name.starts_with(recording::passed_through_counter))
+      out.push_back({name.substr(recording::passed_through_counter.size()), calls});
+  return out;
 }
 
 std::string process_info::fact(std::string_view name) const {

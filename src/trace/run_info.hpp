@@ -44,6 +44,13 @@ struct process_end {
 // "ended by SIGSEGV", "exit status 3", "became another program"; empty where it is not known.
 std::string to_text(const process_end& end);
 
+// A function of the driver that the recorder does not know: it was handed to the program, and its
+// calls are counted and not recorded.
+struct passed_through {
+  std::string name;  // or "slot 12 of ze_event_dditable_t"
+  uint64_t calls = 0;
+};
+
 // Where a process comes from that was forked off a recorded one and did not become another program:
 // what that one had made of Level Zero was there from the beginning.
 struct process_fork {
@@ -66,6 +73,9 @@ struct process_info {
   std::vector<std::pair<std::string, uint64_t>> counters;
   process_end end;
   std::optional<process_fork> fork;
+
+  // Those that the program asked for, in the order in which it did.
+  std::vector<passed_through> functions_passed_through() const;
 
   // The value of a fact; empty when it is not known.
   std::string fact(std::string_view name) const;

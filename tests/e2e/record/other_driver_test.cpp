@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "api/zex_api.h"
 #include "recorded_child.hpp"
@@ -168,6 +169,31 @@ TEST_F(OtherDriver, AnUnknownFunctionByNameIsPassedThroughAndCounted) {
             }),
             0);
   EXPECT_EQ(only_part().counters.at("passed through zeFutureFunction"), 3u);
+}
+
+TEST_F(OtherDriver, AForkedChildCountsWhatItsParentGot) {
+  EXPECT_EQ(run([] {
+              zeInit(0);
+              void* address = nullptr;
+              zeDriverGetExtensionFunctionAddress(nullptr, "zeFutureFunction", &address);
+              auto* function = reinterpret_cast<future_signature*>(address);
+              function(1, 2, 3, 4, 5, 6, 7, 0.5);
+              const pid_t child = fork();
+              if (child == 0) {
+                zeEventQueryStatus(nullptr);
+                function(1, 2, 3, 4, 5, 6, 7, 0.5);
+                function(1, 2, 3, 4, 5, 6, 7, 0.5);
+                std::_Exit(0);
+              }
+              int status = 1;
+              waitpid(child, &status, 0);
+              if (status != 0) std::_Exit(1);
+            }),
+            0);
+  std::multiset<uint64_t> counted;
+  for (const auto& part : parts())
+    counted.insert(part.counters.at("passed through zeFutureFunction"));
+  EXPECT_EQ(counted, (std::multiset<uint64_t>{1, 2}));
 }
 
 TEST_F(OtherDriver, AKnownFunctionByNameIsRecorded) {

@@ -1,21 +1,23 @@
 """The API generator against what the headers themselves say, for an old and a new set of headers.
 
-generator_test.py GENERATOR_FOLDER ZEX_HEADER OLD_INCLUDE NEW_INCLUDE"""
+generator_test.py GENERATOR_FOLDER ZEX_HEADER RECORDED_HEADER OLD_INCLUDE NEW_INCLUDE"""
 
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
-GENERATOR, ZEX, OLD, NEW = sys.argv[1:5]
+GENERATOR, ZEX, RECORDED, OLD, NEW = sys.argv[1:6]
 APIS = ("ze", "zer", "zet", "zes")
 
 
 def dump_model(include):
     out = subprocess.run([sys.executable, os.path.join(GENERATOR, "generate.py"), "--include",
-                          include, "--zex", ZEX, "--dump-json"], check=True, capture_output=True)
+                          include, "--zex", ZEX, "--recorded", RECORDED, "--dump-json"],
+                         check=True, capture_output=True)
     return json.loads(out.stdout)
 
 
@@ -27,9 +29,20 @@ def header_text(include, kind):
         with open(path, encoding="utf-8") as file:
             texts.append(file.read())
     if kind == "api":
-        with open(ZEX, encoding="utf-8") as file:
-            texts.append(file.read())
+        knows_graphs = any("define ZE_RECORD_REPLAY_GRAPH_EXT_NAME" in each for each in texts)
+        texts += [own_text(ZEX), own_text(RECORDED) if knows_graphs else without_graphs(own_text(RECORDED))]
     return "\n".join(texts)
+
+
+def own_text(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def without_graphs(text):
+    """Without the functions that need what headers from before graphs do not have."""
+    name = "ZE_RECORD_REPLAY_GRAPH_EXT_NAME"
+    return re.sub(rf"^#if defined\({name}\)$.*^#endif // {name}$", "", text, flags=re.M | re.S)
 
 
 class HeaderSet:
@@ -68,7 +81,19 @@ class HeaderSet:
         self.assertEqual(len(covered), len(set(covered)))
         in_tables = {n for n, f in self.model["functions"].items() if f["table"]}
         self.assertEqual(in_tables, set(covered))
-        self.assertTrue(all(n.startswith("zex") for n in set(self.model["functions"]) - in_tables))
+        own = set(re.findall(r"^(ze\w+)\($", own_text(ZEX) + own_text(RECORDED), re.M))
+        self.assertLessEqual(set(self.model["functions"]) - in_tables, own)
+
+    def test_functions_that_our_driver_does_not_have_are_left_out_of_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, os.path.join(GENERATOR, "generate.py"), "--include", self.include,
+                            "--zex", ZEX, "--recorded", RECORDED, "--output", folder], check=True)
+            generated = {name: own_text(os.path.join(folder, name)) for name in os.listdir(folder)}
+        for name in re.findall(r"^(zex\w+)\($", own_text(RECORDED), re.M):
+            for file in ("driver_entry.hpp", "driver_exports.cpp", "driver_tables.cpp"):
+                self.assertNotIn(f"{name}(", generated[file])
+            self.assertIn(f"::{name})", generated["recorder_addresses.cpp"])
+            self.assertIn(f"::{name})", generated["replay_calls.cpp"])
 
     def test_every_table_has_its_getter(self):
         declared = re.findall(r"^(ze\w+ProcAddrTable)\($", self.ddi_text, re.M)
@@ -275,4 +300,4 @@ class NewHeaders(HeaderSet, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])

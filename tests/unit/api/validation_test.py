@@ -1,17 +1,17 @@
 """How documented conditions become checks.
 
-validation_test.py GENERATOR_FOLDER ZEX_HEADER NEW_INCLUDE"""
+validation_test.py GENERATOR_FOLDER ZEX_HEADER RECORDED_HEADER NEW_INCLUDE"""
 
 import sys
 import unittest
 
-GENERATOR, ZEX, NEW = sys.argv[1:4]
+GENERATOR, ZEX, RECORDED, NEW = sys.argv[1:5]
 sys.path.insert(0, GENERATOR)
 
 from headers import read_headers  # noqa: E402
 from validation import QUIRKS, checks_of, documented_conditions  # noqa: E402
 
-HEADERS = read_headers(NEW, ZEX)
+HEADERS = read_headers(NEW, ZEX, RECORDED)
 
 
 def checks(function):
@@ -92,4 +92,4 @@ class Validation(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])

@@ -133,6 +133,31 @@ TEST_F(graphs, are_not_waited_for_while_they_are_captured) {
   EXPECT_EQ(broken(), "EV-66");
 }
 
+TEST_F(graphs, let_commands_run_while_their_capture_is_paused) {
+  begin_capture(list);
+  const handle graph = program.new_handle();
+  program.call(function::zeCommandListGetGraphExt,
+               {{argument::hCommandList, list}, {argument::phGraph, graph}});
+  program.call(function::zeGraphPauseCaptureExt, {{argument::hGraph, graph}});
+  program.barrier(list, {.signal = event});
+  program.synchronise(event);
+  program.synchronise_list(list);
+  program.call(function::zeGraphResumeCaptureExt, {{argument::hGraph, graph}});
+  end_capture(list);
+  EXPECT_EQ(broken(), "");
+}
+
+TEST_F(graphs, are_not_waited_for_when_their_capture_goes_on) {
+  begin_capture(list);
+  const handle graph = program.new_handle();  // whose it is, nobody told
+  program.call(function::zeGraphPauseCaptureExt, {{argument::hGraph, graph}});
+  program.synchronise_list(list);
+  program.call(function::zeGraphResumeCaptureExt, {{argument::hGraph, graph}});
+  program.returns(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE).synchronise_list(list);
+  EXPECT_EQ(broken(), "EV-66");
+  EXPECT_EQ(findings.size(), 1u) << "only of the second wait";
+}
+
 TEST_F(graphs, keep_their_internal_events) {
   begin_capture(list);
   program.barrier(list, {.signal = event});
