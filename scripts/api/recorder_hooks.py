@@ -30,6 +30,9 @@ AFTER_CALL = {
     "zeKernelCreate":
         "if (result == ZE_RESULT_SUCCESS && desc != nullptr && phKernel != nullptr)\n"
         "    kernel_was_created(*phKernel, hModule, desc->pKernelName);",
+    "zeKernelSetArgumentValue":
+        "if (result == ZE_RESULT_SUCCESS && memory_capture::current() != nullptr)\n"
+        "    argument_was_set(hKernel, argIndex, argSize, pArgValue);",
     "zeDriverGetExtensionFunctionAddress": HAND_OUT,
     "zesDriverGetExtensionFunctionAddress": HAND_OUT,
 }
@@ -54,6 +57,7 @@ MEMORY_BEFORE = {
     "zeMemFreeExt": "memory->freed(ptr)",
     "zeVirtualMemFree": "memory->freed(ptr)",
     "zeContextDestroy": "memory->context_destroyed(hContext)",
+    "zeMemCloseIpcHandle": "memory->freed(ptr)",
     "zeImageDestroy": "memory->image_destroyed(hImage)",
     "zeCommandListReset": "memory->list_reset(hCommandList)",
     "zeCommandListDestroy": "memory->list_destroyed(hCommandList)",
@@ -80,11 +84,14 @@ def allocated(kind, device):
             f"{device})")
 
 
+IMPORTED = "memory->imported(*pptr)"
 MEMORY_AFTER = {
     "zeMemAllocHost": allocated("host", "nullptr"),
     "zeMemAllocShared": allocated("shared", "hDevice"),
     "zeMemAllocDevice": allocated("device", "hDevice"),
     "zeVirtualMemReserve": allocated("reserved", "nullptr"),
+    "zeMemOpenIpcHandle": IMPORTED,
+    "zeMemOpenIpcHandleWithProperties": IMPORTED,
     "zeImageCreate": "memory->image_created(*phImage, *desc)",
     "zeImageViewCreateExt": "memory->image_created(*phImageView, *desc)",
     "zeImageViewCreateExp": "memory->image_created(*phImageView, *desc)",
@@ -112,7 +119,8 @@ HINTS = ("zeCommandListAppendMemAdvise", "zeCommandListAppendMemoryPrefetch")
 def memory_written(function):
     """The statement for commands that write memory follows from their parameters."""
     names = {p.name for p in function.parameters}
-    if "Append" not in function.name or "hCommandList" not in names or function.name in HINTS:
+    if ("Append" not in function.name or "hCommandList" not in names or function.name in HINTS
+            or function.is_newer):
         return None
     size = "size" if "size" in names else "0"
     for target in ("dstptr", "ptr"):
@@ -137,7 +145,12 @@ def memory_before(function):
     names = {p.name for p in function.parameters}
     if {"hCommandList", "dstptr", "srcptr", "size"} <= names:
         return f"memory->copy_appended({POSITION}, hCommandList, dstptr, srcptr, size)"
-    if "hCommandList" in names and names & {"hKernel", "phKernels", "hGraph"}:
+    if {"hCommandList", "ptr", "pattern", "size"} <= names:
+        return "memory->fill_appended(ptr, size)"
+    if {"hCommandList", "hKernel"} <= names:
+        given = "hKernel, pArguments" if "pArguments" in names else "hKernel"
+        return f"memory->launch_appended({POSITION}, hCommandList, address_arguments({given}))"
+    if "hCommandList" in names and names & {"phKernels", "hGraph"}:
         return f"memory->reading_command_appended({POSITION}, hCommandList)"
     return None
 

@@ -38,6 +38,7 @@ enum spirv_operation : word {
   op_decorate = 71,
 };
 
+constexpr word storage_class_workgroup = 4;
 constexpr word decoration_packed = 10;
 constexpr word decoration_parameter_attribute = 38;
 constexpr word attribute_by_value = 2;
@@ -54,7 +55,7 @@ class module_reader {
     if (!words_.empty()) std::memcpy(words_.data(), bytes.data(), words_.size() * sizeof(word));
   }
 
-  std::map<std::string, std::vector<uint32_t>, std::less<>> kernels() {
+  std::map<std::string, std::vector<kernel_parameter>, std::less<>> kernels() {
     if (words_.size() < spirv_header_words || words_[0] != spirv_magic) return {};
     for (size_t at = spirv_header_words; at < words_.size();) {
       const word length = words_[at] >> 16;
@@ -62,11 +63,11 @@ class module_reader {
       read_instruction(words_[at] & 0xffff, std::span(words_).subspan(at + 1, length - 1));
       at += length;
     }
-    std::map<std::string, std::vector<uint32_t>, std::less<>> sizes;
+    std::map<std::string, std::vector<kernel_parameter>, std::less<>> all;
     for (const auto& [function, name] : entry_points_)
       for (const word parameter : parameters_[function])
-        sizes[name].push_back(parameter_bytes(parameter));
-    return sizes;
+        all[name].push_back({parameter_bytes(parameter), is_pointer(parameter)});
+    return all;
   }
 
  private:
@@ -124,6 +125,14 @@ class module_reader {
         pointer->second.operation == op_type_pointer && pointer->second.operands.size() > 1)
       wanted = pointer->second.operands[1];
     return std::min(layout_of(wanted, 0).bytes, largest_parameter_bytes);
+  }
+
+  bool is_pointer(word parameter) const {
+    const auto found = types_.find(type_of_.at(parameter));
+    if (found == types_.end() || found->second.operation != op_type_pointer) return false;
+    const auto& operands = found->second.operands;
+    return !by_value_.contains(parameter) && !operands.empty() &&
+           operands[0] != storage_class_workgroup;
   }
 
   // Images, samplers and whatever else is opaque are handles.
@@ -186,13 +195,15 @@ class module_reader {
   word present_function_ = 0;
 };
 
-using kernel_sizes = std::map<std::string, std::vector<uint32_t>, std::less<>>;
+using module_kernels = std::map<std::string, std::vector<kernel_parameter>, std::less<>>;
 
 // What is known of modules and kernels. Never destroyed: programs call until the very end.
 struct known_kernels {
   std::mutex mutex;  // guards the rest
-  std::unordered_map<ze_module_handle_t, kernel_sizes> modules;
-  std::unordered_map<ze_kernel_handle_t, std::vector<uint32_t>> kernels;
+  std::unordered_map<ze_module_handle_t, module_kernels> modules;
+  std::unordered_map<ze_kernel_handle_t, std::vector<kernel_parameter>> kernels;
+  // Arguments that are set and may be addresses, by kernel and index.
+  std::unordered_map<ze_kernel_handle_t, std::map<uint32_t, uint64_t>> addresses;
 };
 
 known_kernels& known() {
@@ -205,18 +216,22 @@ std::span<const std::byte> bytes_of(const uint8_t* module, size_t size) {
 }
 
 // A module of one input, or a program of several.
-kernel_sizes sizes_in(const ze_module_desc_t& desc) {
-  kernel_sizes sizes = kernel_parameter_sizes(bytes_of(desc.pInputModule, desc.inputSize));
+module_kernels kernels_in(const ze_module_desc_t& desc) {
+  module_kernels all = kernel_parameters(bytes_of(desc.pInputModule, desc.inputSize));
   const auto* next = static_cast<const ze_base_desc_t*>(desc.pNext);
   for (; next != nullptr; next = static_cast<const ze_base_desc_t*>(next->pNext)) {
     if (next->stype != ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) continue;
     const auto& program = *reinterpret_cast<const ze_module_program_exp_desc_t*>(next);
     if (program.pInputModules == nullptr || program.inputSizes == nullptr) continue;
     for (uint32_t i = 0; i < program.count; ++i)
-      sizes.merge(
-          kernel_parameter_sizes(bytes_of(program.pInputModules[i], program.inputSizes[i])));
+      all.merge(kernel_parameters(bytes_of(program.pInputModules[i], program.inputSizes[i])));
   }
-  return sizes;
+  return all;
+}
+
+// Without the code nothing tells an address from a number: small ones are numbers.
+bool may_be_address(uint64_t value) {
+  return value >= uint64_t{1} << 32 && value < uint64_t{1} << 47;
 }
 
 void write_run(call_writer& out, const void* address, uint32_t bytes) {
@@ -234,14 +249,14 @@ void begin_runs(call_writer& out, uint32_t count) {
 
 }  // namespace
 
-kernel_sizes kernel_parameter_sizes(std::span<const std::byte> module) {
+module_kernels kernel_parameters(std::span<const std::byte> module) {
   return module_reader(module).kernels();
 }
 
 void module_was_created(ze_module_handle_t module, const ze_module_desc_t& desc) {
-  auto sizes = sizes_in(desc);
+  auto kernels = kernels_in(desc);
   const std::lock_guard lock(known().mutex);
-  known().modules[module] = std::move(sizes);
+  known().modules[module] = std::move(kernels);
 }
 
 void module_is_destroyed(ze_module_handle_t module) {
@@ -252,24 +267,63 @@ void module_is_destroyed(ze_module_handle_t module) {
 void kernel_was_created(ze_kernel_handle_t kernel, ze_module_handle_t module, const char* name) {
   if (name == nullptr) return;
   const std::lock_guard lock(known().mutex);
-  const auto sizes = known().modules.find(module);
-  if (sizes == known().modules.end()) return;
-  const auto found = sizes->second.find(std::string_view(name));
-  if (found != sizes->second.end()) known().kernels[kernel] = found->second;
+  const auto kernels = known().modules.find(module);
+  if (kernels == known().modules.end()) return;
+  const auto found = kernels->second.find(std::string_view(name));
+  if (found != kernels->second.end()) known().kernels[kernel] = found->second;
 }
 
 void kernel_is_destroyed(ze_kernel_handle_t kernel) {
   const std::lock_guard lock(known().mutex);
   known().kernels.erase(kernel);
+  known().addresses.erase(kernel);
+}
+
+void argument_was_set(ze_kernel_handle_t kernel, uint32_t index, size_t bytes, const void* value) {
+  uint64_t address = 0;
+  if (value != nullptr && bytes == sizeof(address)) std::memcpy(&address, value, sizeof(address));
+  const std::lock_guard lock(known().mutex);
+  const auto about = known().kernels.find(kernel);
+  const bool is_known = about != known().kernels.end();
+  const bool is_address =
+      is_known ? index < about->second.size() && about->second[index].is_pointer && address != 0
+               : may_be_address(address);
+  if (is_address) {
+    known().addresses[kernel][index] = address;
+  } else if (const auto set = known().addresses.find(kernel); set != known().addresses.end()) {
+    set->second.erase(index);
+  }
+}
+
+std::vector<uint64_t> address_arguments(ze_kernel_handle_t kernel) {
+  std::vector<uint64_t> out;
+  const std::lock_guard lock(known().mutex);
+  if (const auto set = known().addresses.find(kernel); set != known().addresses.end())
+    for (const auto& [index, address] : set->second) out.push_back(address);
+  return out;
+}
+
+std::vector<uint64_t> address_arguments(ze_kernel_handle_t kernel, void* const* arguments) {
+  std::vector<uint64_t> out;
+  const std::lock_guard lock(known().mutex);
+  const auto about = known().kernels.find(kernel);
+  if (about == known().kernels.end() || arguments == nullptr) return out;
+  for (size_t i = 0; i < about->second.size(); ++i) {
+    uint64_t address = 0;
+    if (!about->second[i].is_pointer || arguments[i] == nullptr) continue;
+    if (copy_memory(arguments[i], std::as_writable_bytes(std::span(&address, 1))) && address != 0)
+      out.push_back(address);
+  }
+  return out;
 }
 
 void write_kernel_arguments(call_writer& out, ze_kernel_handle_t kernel, void* const* arguments) {
   const std::lock_guard lock(known().mutex);
   const auto found = known().kernels.find(kernel);
   if (found == known().kernels.end()) return out.form(api::content_form::nothing);
-  const auto& sizes = found->second;
-  begin_runs(out, static_cast<uint32_t>(sizes.size()));
-  for (size_t i = 0; i < sizes.size(); ++i) write_run(out, arguments[i], sizes[i]);
+  const auto& parameters = found->second;
+  begin_runs(out, static_cast<uint32_t>(parameters.size()));
+  for (size_t i = 0; i < parameters.size(); ++i) write_run(out, arguments[i], parameters[i].bytes);
 }
 
 void write_specialization_constant(call_writer& out, const void* value) {

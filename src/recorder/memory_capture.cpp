@@ -8,6 +8,7 @@
 
 #include "recorder/blob_store.hpp"
 #include "recorder/image_extent.hpp"
+#include "recorder/plain_memory.hpp"
 #include "recorder/process_recording.hpp"
 #include "recorder/thread_log.hpp"
 
@@ -21,6 +22,11 @@ constexpr uint64_t source_piece_bytes = uint64_t{1} << 20;
 // Snapshots are taken of the first piece of so many operands, at the end of so many waits.
 constexpr size_t max_operands = 16;
 constexpr unsigned max_waits = 4;
+
+// Of plain memory whose extent nothing tells, so much is kept from the address on.
+constexpr uint64_t unknown_extent_bytes = uint64_t{64} << 10;
+// So many pieces of plain memory are remembered by what copies and fills told of them.
+constexpr size_t max_plain_blocks = 4096;
 
 // Memory is the program's to run out of: it goes on without a recording.
 void stop_recording() {
@@ -86,6 +92,12 @@ void memory_capture::allocated(const void* address, uint64_t bytes, allocation_k
   }
   if (kind != allocation_kind::host) owners_[range.begin] = {context, device};
   watches_anything_.store(true, std::memory_order_relaxed);
+}
+
+void memory_capture::imported(const void* address) {
+  const auto begin = reinterpret_cast<uint64_t>(address);
+  const uint64_t bytes = std::max<uint64_t>(writable_from(begin, page_bytes).size(), 1);
+  allocated(address, bytes, allocation_kind::device);
 }
 
 bool memory_capture::freed(const void* address) {
@@ -160,6 +172,7 @@ bool memory_capture::list_reset(ze_command_list_handle_t list) {
     found->second.targets.clear();
     found->second.written.clear();
     found->second.writes_anywhere = false;
+    found->second.of_kernels.clear();
   }
   return false;
 }
@@ -198,6 +211,7 @@ bool memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list,
   if (!mine) return false;
   const auto state = lists_.find(list);
   const auto written = range_of(target, bytes);
+  remember_plain(written);
   if (mode_ == recording::memory_mode::results && state != lists_.end() &&
       written.begin < written.end && (is_plain(written) || watched_.contains(written))) {
     if (state->second.is_immediate)
@@ -241,6 +255,7 @@ bool memory_capture::source_appended(uint64_t call, ze_command_list_handle_t lis
   const auto state = lists_.find(list);
   if (state == lists_.end() || source.size() == 0 || source.end < source.begin) return false;
   const bool plain = is_plain(source);
+  remember_plain(source);
   if (!state->second.is_immediate) {
     if (plain) state->second.plain_sources.push_back(source);
     return false;
@@ -284,6 +299,67 @@ void memory_capture::note_write(ze_command_list_handle_t list,
   stop_recording();
 }
 
+bool memory_capture::launch_appended(uint64_t call, ze_command_list_handle_t list,
+                                     std::span<const uint64_t> addresses) {
+  if (mode_ < recording::memory_mode::full || call == 0 || addresses.empty())
+    return reading_command_appended(call, list);
+  const turn mine(mutex_);
+  if (!mine) return false;
+  const auto state = lists_.find(list);
+  if (state == lists_.end()) return false;
+  bool looked = false;
+  for (const uint64_t address : addresses) {
+    if (!is_plain({address, address + 1})) continue;
+    const auto block = plain_block(address);
+    looked = true;
+    if (!block) continue;
+    if (state->second.is_immediate)
+      note_of_kernel(call, *block);
+    else
+      state->second.of_kernels.push_back(*block);
+  }
+  if (!state->second.is_immediate) return looked;
+  looked |= note_changes(call, 0);
+  commands_under_way_.store(true, std::memory_order_relaxed);
+  return looked;
+}
+
+bool memory_capture::fill_appended(const void* target, uint64_t bytes) {
+  const turn mine(mutex_);
+  if (mine) remember_plain(range_of(target, bytes));
+  return false;
+}
+
+void memory_capture::remember_plain(const address_range& range) {
+  if (mode_ < recording::memory_mode::full || range.end <= range.begin || !is_plain(range)) return;
+  if (plain_blocks_.size() >= max_plain_blocks) plain_blocks_.clear();
+  uint64_t& end = plain_blocks_[range.begin];
+  end = std::max(end, range.end);
+}
+
+std::optional<address_range> memory_capture::plain_block(uint64_t address) const {
+  if (const auto block = heap_block_at(address)) return block;
+  if (auto next = plain_blocks_.upper_bound(address); next != plain_blocks_.begin())
+    if (const auto& [begin, end] = *--next; address < end) return address_range{begin, end};
+  const auto rest = writable_from(address, unknown_extent_bytes);
+  return rest.size() != 0 ? std::optional(rest) : std::nullopt;
+}
+
+bool memory_capture::is_used_by_kernel(const address_range& range) const {
+  return std::any_of(plain_in_use_.begin(), plain_in_use_.end(), [&](const address_range& each) {
+    return each.begin < range.end && range.begin < each.end;
+  });
+}
+
+void memory_capture::note_of_kernel(uint64_t call, const address_range& range) try {
+  if (is_used_by_kernel(range)) return;
+  plain_in_use_.push_back(range);
+  kernels_use_plain_.store(true, std::memory_order_relaxed);
+  note_pieces(call, range);
+} catch (const std::bad_alloc&) {
+  stop_recording();
+}
+
 void memory_capture::note_submission(uint64_t call, const void* stream) {
   {
     const turn mine(mutex_);
@@ -312,6 +388,7 @@ bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_li
     if (state == lists_.end()) continue;
     for (const auto& source : state->second.plain_sources) note_source(call, source);
     for (const auto& target : state->second.targets) target_submitted(call, target);
+    for (const auto& range : state->second.of_kernels) note_of_kernel(call, range);
     if (mode_ != recording::memory_mode::results) continue;
     busy_streams_.insert(stream);
     for (const auto& each : state->second.written) watched_.mark_written(each);
@@ -332,6 +409,11 @@ bool memory_capture::note_before_wait(uint64_t call) {
 }
 
 void memory_capture::waited(uint64_t call, const void* stream) {
+  if (call != 0 && kernels_use_plain_.load(std::memory_order_relaxed)) {
+    kernels_use_plain_.store(false, std::memory_order_relaxed);
+    const turn mine(mutex_);
+    if (mine) plain_in_use_.clear();
+  }
   if (mode_ == recording::memory_mode::results) return note_results(call, stream);
   if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
   if (!commands_under_way_.load(std::memory_order_relaxed)) return;
@@ -355,14 +437,19 @@ void memory_capture::note_results(uint64_t call, const void* stream) {
 }
 
 void memory_capture::note_source(uint64_t call, const address_range& source) try {
+  if (is_used_by_kernel(source)) return;  // which may be about to write it
   if (mode_ == recording::memory_mode::results) hold_operand(source, true);
-  for (uint64_t at = source.begin; at < source.end; at += source_piece_bytes) {
-    copy_.resize(std::min(source_piece_bytes, source.end - at));
+  note_pieces(call, source);
+} catch (const std::bad_alloc&) {
+  stop_recording();
+}
+
+void memory_capture::note_pieces(uint64_t call, const address_range& range) {
+  for (uint64_t at = range.begin; at < range.end; at += source_piece_bytes) {
+    copy_.resize(std::min(source_piece_bytes, range.end - at));
     if (!copy_memory(reinterpret_cast<const void*>(at), copy_)) return;
     note(call, at, copy_, recording::memory_is_copy_source);
   }
-} catch (const std::bad_alloc&) {
-  stop_recording();
 }
 
 void memory_capture::hold_operand(const address_range& range, bool is_source) {

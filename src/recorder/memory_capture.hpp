@@ -24,6 +24,10 @@ class thread_log;
 //
 //   plain host memory   the sources of copies: when the copy is appended to an immediate list, or
 //                       each time that the regular list is executed
+//   plain host memory   what kernels get the addresses of, when they are launched: what the heap
+//   and of kernels          the mappings tell of its extent. Not while commands use it that the
+//   host
+//                       has not waited for: what changes there is theirs.
 //   host and shared     the pages that changed (watched_memory): before commands that read memory
 //   allocations         are given to the device. When the host has waited for commands, a line is
 //                       drawn: what changed before it may be theirs. Where results are wanted, or
@@ -59,6 +63,8 @@ class memory_capture {
   enum class allocation_kind { host, shared, device, reserved };
   void allocated(const void* address, uint64_t bytes, allocation_kind kind,
                  ze_context_handle_t context, ze_device_handle_t device);
+  // Memory of another process, which is no plain memory either.
+  void imported(const void* address);
   bool freed(const void* address);
   bool context_destroyed(ze_context_handle_t context);
 
@@ -82,6 +88,11 @@ class memory_capture {
                            const void* source, const ze_image_region_t* region, uint32_t pitch,
                            uint32_t slice_pitch);
   bool reading_command_appended(uint64_t call, ze_command_list_handle_t list);
+  // ... and kernels, with the addresses among their arguments.
+  bool launch_appended(uint64_t call, ze_command_list_handle_t list,
+                       std::span<const uint64_t> addresses);
+  // Only tells how large a piece of plain memory is.
+  bool fill_appended(const void* target, uint64_t bytes);
 
   // A command that writes so many bytes there (0: it is not known how many), or wherever it likes.
   void write_appended(ze_command_list_handle_t list, const void* target, uint64_t bytes) {
@@ -114,7 +125,8 @@ class memory_capture {
   struct list_state {
     bool is_immediate = false;
     std::vector<address_range> plain_sources;
-    std::vector<address_range> targets;  // of copies, that the host can write to
+    std::vector<address_range> targets;     // of copies, that the host can write to
+    std::vector<address_range> of_kernels;  // plain memory
     // Where results are wanted: what its commands write to.
     std::vector<address_range> written;
     bool writes_anywhere = false;
@@ -143,6 +155,11 @@ class memory_capture {
   bool is_plain(const address_range& range) const;  // mutex_ is held, as for all that follow
   bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
   void note_source(uint64_t call, const address_range& source);
+  void note_pieces(uint64_t call, const address_range& range);
+  void note_of_kernel(uint64_t call, const address_range& range);
+  bool is_used_by_kernel(const address_range& range) const;
+  void remember_plain(const address_range& range);
+  std::optional<address_range> plain_block(uint64_t address) const;
   bool note_changes(uint64_t call, uint8_t flags, bool with_results = false);
   bool read_device(uint64_t address, std::span<std::byte> target);
   void hold_operand(const address_range& range, bool is_source);
@@ -163,6 +180,9 @@ class memory_capture {
   // above.
   std::atomic<bool> copies_unasked_for_{false};
 
+  // Whether plain_in_use_ has something; relaxed, as above.
+  std::atomic<bool> kernels_use_plain_{false};
+
   // Guards all below.
   std::mutex mutex_;
   std::map<uint64_t, uint64_t> known_ranges_;  // all allocations: address and end
@@ -174,6 +194,9 @@ class memory_capture {
   std::map<uint64_t, allocation_owner> owners_;  // of shared and device allocations: by address
   std::unordered_map<ze_context_handle_t, ze_device_handle_t> device_in_use_;  // of a list
   api::device_memory_reader reader_;
+  std::map<uint64_t, uint64_t> plain_blocks_;  // of copies and fills: address and end
+  // Plain memory of kernels that were launched since the host last waited.
+  std::vector<address_range> plain_in_use_;
   std::vector<copy_operand> operands_;  // of copies that may be under way, oldest first
   std::vector<std::byte> copy_;
 };

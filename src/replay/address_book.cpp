@@ -163,6 +163,28 @@ std::vector<embedded_pointer> address_book::find_pointers(std::span<const std::b
   return found;
 }
 
+std::vector<embedded_pointer> address_book::find_argument_pointers(
+    std::span<const std::byte> content, uint64_t time_ns) const {
+  auto found = find_pointers(content, time_ns);
+  constexpr size_t word_bytes = sizeof(uint64_t);
+  const size_t others = found.size();
+  size_t next = 0;
+  for (size_t offset = 0; offset + word_bytes <= content.size(); offset += word_bytes) {
+    if (next < others && found[next].offset == offset) {
+      ++next;
+      continue;
+    }
+    uint64_t word = 0;
+    std::memcpy(&word, content.data() + offset, word_bytes);
+    if (const auto host = word >= 0x10000 ? find_host(word) : std::nullopt)
+      found.push_back({offset, {}, host});
+  }
+  std::inplace_merge(
+      found.begin(), found.begin() + static_cast<std::ptrdiff_t>(others), found.end(),
+      [](const embedded_pointer& a, const embedded_pointer& b) { return a.offset < b.offset; });
+  return found;
+}
+
 std::vector<std::byte> without_pointers(std::span<const std::byte> content,
                                         std::span<const embedded_pointer> pointers) {
   std::vector<std::byte> out(content.begin(), content.end());

@@ -43,6 +43,7 @@ opaque_handle to_opaque(std::span<const std::byte> bytes);
 struct embedded_pointer {
   size_t offset = 0;  // bytes
   slot_place target;
+  std::optional<host_ranges::place> host = std::nullopt;  // plain memory, instead of the target
 };
 
 // The same bytes with zeros for the pointers: recorded addresses mean nothing in another process.
@@ -81,6 +82,9 @@ class address_book {
   // very unlikely: addresses are sparse.
   std::vector<embedded_pointer> find_pointers(std::span<const std::byte> content,
                                               uint64_t time_ns) const;
+  // ... and those of plain host memory that was added: kernels may get these, too.
+  std::vector<embedded_pointer> find_argument_pointers(std::span<const std::byte> content,
+                                                       uint64_t time_ns) const;
 
   // An address that a call put out and that is in no known memory.
   void add_pointer(uint64_t address, uint64_t bytes, uint64_t time_ns);

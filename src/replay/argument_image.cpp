@@ -281,10 +281,7 @@ std::byte* argument_image::bytes(const item& it, const value_scope& s) {
     recorded = *kept;
   }
   std::byte* at = copy(recorded, std::max<uint64_t>(recorded.size(), 8));
-  if (is_kernel_argument(it.variable)) {
-    const auto patches = find_pointers({at, recorded.size()}, call_->call.start_ns);
-    out_.patches.insert(out_.patches.end(), patches.begin(), patches.end());
-  }
+  if (is_kernel_argument(it.variable)) patch_argument({at, recorded.size()});
   return at;
 }
 
@@ -298,14 +295,26 @@ std::byte* argument_image::runs(const item& it, const api::type& pointee) {
   for (size_t i = 0; i < in->items.size(); ++i) {
     const auto recorded = in->items[i].bytes;
     std::byte* at = copy(recorded, std::max<uint64_t>(recorded.size(), 8));
-    if (is_kernel_argument(it.variable)) {
-      const auto patches = find_pointers({at, recorded.size()}, call_->call.start_ns);
-      out_.patches.insert(out_.patches.end(), patches.begin(), patches.end());
-    }
+    if (is_kernel_argument(it.variable)) patch_argument({at, recorded.size()});
     pointers[i] = reinterpret_cast<uint64_t>(at);
     if (i == 0) first = at;
   }
   return is_array ? reinterpret_cast<std::byte*>(pointers) : first;
+}
+
+// Where plain memory is in this process is known already.
+void argument_image::patch_argument(std::span<std::byte> content) {
+  for (const auto& each : book_.find_argument_pointers(content, call_->call.start_ns)) {
+    std::byte* place = content.data() + each.offset;
+    if (each.host) {
+      const auto address =
+          reinterpret_cast<uint64_t>(out_.host_memory[each.host->range].data() + each.host->offset);
+      std::memcpy(place, &address, sizeof(address));
+    } else {
+      out_.patches.push_back(
+          {reinterpret_cast<uint64_t*>(place), each.target.offset, each.target.slot});
+    }
+  }
 }
 
 std::vector<pointer_patch> argument_image::find_pointers(std::span<std::byte> content,

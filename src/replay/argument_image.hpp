@@ -61,6 +61,7 @@ class argument_image {
   std::byte* elements(const item& it, const api::type& pointee, const value_scope& s);
   std::byte* bytes(const item& it, const value_scope& s);
   std::byte* runs(const item& it, const api::type& pointee);
+  void patch_argument(std::span<std::byte> content);
   std::byte* copy(std::span<const std::byte> content, uint64_t room);
   std::byte* output_room(uint64_t bytes, bool has_handles);
   void patch(std::byte* at, slot_place place);

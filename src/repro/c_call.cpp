@@ -301,23 +301,24 @@ std::string c_call_writer::handle(const api::type& t, uint64_t bits) {
   return fmt::format("({}){:#x}", t.name, bits);
 }
 
-std::string c_call_writer::address(uint64_t bits, uint64_t time_ns) {
-  std::string base;
-  uint64_t offset = 0;
-  if (const auto place = seen_.book.find_memory(bits, time_ns)) {
-    base = object(place->slot);
-    offset = place->offset;
-  } else if (const auto host = seen_.book.find_host(bits)) {
-    const uint32_t number = place_.first_range + host->range;
-    needs_.host_ranges.emplace(number, seen_.book.host().all()[host->range].bytes);
-    base = fmt::format("host_{}", number);
-    offset = host->offset;
-  } else {
-    return fmt::format("(void*){:#x}", bits);
-  }
+std::string c_call_writer::host_name(const replay::host_ranges::place& where) {
+  const uint32_t number = place_.first_range + where.range;
+  needs_.host_ranges.emplace(number, seen_.book.host().all()[where.range].bytes);
+  return fmt::format("host_{}", number);
+}
+
+std::string c_call_writer::place_text(const std::string& base, uint64_t offset) {
   if (offset == 0) return base;
   needs_.helpers.insert("at");
   return fmt::format("at({}, {})", base, text_.number(offset, number_form::u8, "offset"));
+}
+
+std::string c_call_writer::address(uint64_t bits, uint64_t time_ns) {
+  if (const auto place = seen_.book.find_memory(bits, time_ns))
+    return place_text(object(place->slot), place->offset);
+  if (const auto host = seen_.book.find_host(bits))
+    return place_text(host_name(*host), host->offset);
+  return fmt::format("(void*){:#x}", bits);
 }
 
 std::string c_call_writer::pointer(const item& it, const replay::value_scope& s) {
@@ -562,18 +563,16 @@ std::string c_call_writer::bytes(const item& it, const replay::value_scope& s) {
 std::string c_call_writer::input_bytes(const item& it, std::span<const std::byte> content,
                                        bool has_pointers) {
   const std::string name = local(it.name);
-  const auto pointers = has_pointers ? seen_.book.find_pointers(content, call_->call.start_ns)
-                                     : std::vector<replay::embedded_pointer>{};
+  const auto pointers = has_pointers
+                            ? seen_.book.find_argument_pointers(content, call_->call.start_ns)
+                            : std::vector<replay::embedded_pointer>{};
   const auto pointer_text = [&](const replay::embedded_pointer& each) {
-    std::string base = object(each.target.slot);
-    if (each.target.offset == 0) return base;
-    needs_.helpers.insert("at");
-    return fmt::format("at({}, {})", base,
-                       text_.number(each.target.offset, number_form::u8, "offset"));
+    return each.host ? place_text(host_name(*each.host), each.host->offset)
+                     : place_text(object(each.target.slot), each.target.offset);
   };
   if (pointers.size() == 1 && content.size() == sizeof(void*)) {
     const std::string only = pointer_text(pointers.front());
-    if (pointers.front().target.offset == 0) return "&" + only;
+    if (!pointers.front().host && pointers.front().target.offset == 0) return "&" + only;
     declare(fmt::format("void* {} = {};", name, only));
     return "&" + name;
   }

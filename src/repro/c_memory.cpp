@@ -105,9 +105,14 @@ void c_call_writer::note_kernel_pointers(const std::vector<api::value>& values, 
   for (const api::value& each : values) {
     const bool is_argument =
         are_arguments || (each.origin != nullptr && replay::is_kernel_argument(*each.origin));
-    if (is_argument)
-      for (const auto& found : seen_.book.find_pointers(each.bytes, time_ns))
-        written_by_device_.insert(replay::index_of(found.target.slot));
+    if (is_argument) {
+      for (const auto& found : seen_.book.find_argument_pointers(each.bytes, time_ns)) {
+        if (found.host)
+          held_by_host_.clear();
+        else
+          written_by_device_.insert(replay::index_of(found.target.slot));
+      }
+    }
     note_kernel_pointers(each.items, is_argument, time_ns);
   }
 }

@@ -1,12 +1,14 @@
 #include "repro/call_sequence.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
+#include "api/recording_format.hpp"
 #include "replay/address_book.hpp"
 #include "replay/value_access.hpp"
 #include "repro/merged_calls.hpp"
@@ -31,6 +33,7 @@ class line_writer {
       return slot ? name_of(*slot) : std::string("unknown");
     };
     options_.address_name = [this](uint64_t address, api::call_side) { return place(address); };
+    note_plain_memory();
     const auto objects = trace.objects().all();
     const trace::lineage line(trace.run(), process);
     // What the parent of the process had found is the same when the process finds it.
@@ -70,6 +73,16 @@ class line_writer {
   }
 
  private:
+  // Plain memory that kernels were given; where it cannot be read, its addresses are numbers.
+  void note_plain_memory() {
+    const auto notes = trace_.memory_notes(trace::call_number{0}, trace::call_number{UINT64_MAX});
+    if (!notes) return;
+    for (const auto& each : *notes)
+      if ((each.flags & recording::memory_is_copy_source) != 0)
+        book_.host().add(each.address, each.bytes);
+    book_.host().settle();
+  }
+
   struct maker {
     size_t thread = 0;
     uint32_t ordinal = 0;  // among what that thread made of this class
@@ -110,16 +123,32 @@ class line_writer {
                               : fmt::format("{}+{}", name_of(found->slot), found->offset);
   }
 
+  // Where Linux puts heaps, libraries and mappings. What the verified program's plain memory is was
+  // not recorded: any word like this is taken for an address there.
+  static bool is_in_mappings(std::span<const std::byte> content) {
+    uint64_t word = 0;
+    std::memcpy(&word, content.data(), sizeof(word));
+    return word >> 46 == 1;
+  }
+
   std::string words(std::span<const std::byte> content) const {
     std::string out;
-    const auto pointers = book_.find_pointers(content, time_ns_);
+    const auto pointers = book_.find_argument_pointers(content, time_ns_);
     size_t done = 0;
     const auto plain = [&](size_t end) {
-      for (; done < end; ++done) out += fmt::format("{:02x}", static_cast<uint8_t>(content[done]));
+      while (done < end) {
+        if (end - done >= sizeof(uint64_t) && is_in_mappings(content.subspan(done))) {
+          out += "[host]";
+          done += sizeof(uint64_t);
+        } else {
+          out += fmt::format("{:02x}", static_cast<uint8_t>(content[done++]));
+        }
+      }
     };
     for (const auto& each : pointers) {
       plain(each.offset);
-      out += fmt::format("[{}+{}]", name_of(each.target.slot), each.target.offset);
+      out += each.host ? "[host]"
+                       : fmt::format("[{}+{}]", name_of(each.target.slot), each.target.offset);
       done += sizeof(uint64_t);
     }
     plain(content.size());

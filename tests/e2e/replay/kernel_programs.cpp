@@ -1,3 +1,7 @@
+#include <sys/mman.h>
+
+#include <cstdlib>
+
 #include "kernels/arguments_spv.h"
 #include "kernels/group_reduce_spv.h"
 #include "kernels/variables_spv.h"
@@ -34,6 +38,39 @@ void launch_kernel() {
   MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, done, 0, nullptr));
   wait(done);
   finish(list);
+}
+
+// Memory of the program's own, of all kinds: the device can use any.
+void launch_on_plain_memory() {
+  const addition it;
+  static float of_the_program[64];
+  auto* of_the_heap = static_cast<float*>(std::malloc(64 * sizeof(float)));
+  auto* mapped = static_cast<float*>(
+      mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (int i = 0; i < 64; ++i) of_the_program[i] = static_cast<float>(i);
+  for (int i = 0; i < 64; ++i) of_the_heap[i] = static_cast<float>(7 * i);
+  argument(it.add, 0, static_cast<float*>(of_the_program));
+  argument(it.add, 1, of_the_heap);
+  argument(it.add, 2, mapped + 2048);
+  const auto list = it.m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  for (int round = 0; round < 2; ++round) {
+    MUST(zeCommandListAppendLaunchKernel(list, it.add, &it.groups, nullptr, 0, nullptr));
+    MUST(zeCommandListAppendMemoryCopy(list, it.sum, mapped + 2048, 64 * sizeof(float), nullptr, 0,
+                                       nullptr));
+    finish(list);
+    for (int i = 0; i < 64; ++i) of_the_heap[i] = mapped[2048 + i];
+  }
+  // What it wrote is used once more.
+  const auto regular = it.m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER);
+  argument(it.add, 0, mapped + 2048);
+  argument(it.add, 2, it.sum);
+  MUST(zeCommandListAppendLaunchKernel(regular, it.add, &it.groups, nullptr, 0, nullptr));
+  MUST(zeCommandListClose(regular));
+  const auto queue = it.m.queue();
+  execute(queue, regular);
+  finish(queue);
+  munmap(mapped, 4 * page);
+  std::free(of_the_heap);
 }
 
 void launch_in_regular_list() {
@@ -312,6 +349,7 @@ void module_that_does_not_build() {
 
 constexpr program programs[] = {
     {"launch_kernel", launch_kernel},
+    {"launch_on_plain_memory", launch_on_plain_memory},
     {"launch_in_regular_list", launch_in_regular_list},
     {"launch_indirect", launch_indirect},
     {"launch_cooperative", launch_cooperative},

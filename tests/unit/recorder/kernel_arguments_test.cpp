@@ -57,15 +57,18 @@ spirv example() {
 }
 
 TEST(KernelArguments, SizesOfParametersAreThoseOfTheirTypes) {
-  const auto sizes = kernel_parameter_sizes(example().bytes());
-  ASSERT_TRUE(sizes.contains("kernel_of_all"));
-  EXPECT_EQ(sizes.at("kernel_of_all"), (std::vector<uint32_t>{4, 1, 16, 8, 32, 8, 8}));
+  const auto kernels = kernel_parameters(example().bytes());
+  ASSERT_TRUE(kernels.contains("kernel_of_all"));
+  EXPECT_EQ(
+      kernels.at("kernel_of_all"),
+      (std::vector<kernel_parameter>{
+          {4, false}, {1, false}, {16, false}, {8, true}, {32, false}, {8, false}, {8, true}}));
 }
 
 TEST(KernelArguments, WhatIsNotSpirvHasNoKernels) {
-  EXPECT_TRUE(kernel_parameter_sizes({}).empty());
+  EXPECT_TRUE(kernel_parameters({}).empty());
   const char text[] = "not a module at all, but long enough to be taken for one";
-  EXPECT_TRUE(kernel_parameter_sizes(std::as_bytes(std::span(text))).empty());
+  EXPECT_TRUE(kernel_parameters(std::as_bytes(std::span(text))).empty());
 }
 
 TEST(KernelArguments, DamagedModulesAreSurvived) {
@@ -76,8 +79,8 @@ TEST(KernelArguments, DamagedModulesAreSurvived) {
       module.words()[1 + random() % (module.words().size() - 1)] =
           static_cast<uint32_t>(random() % 80);
     module.words().resize(5 + random() % (module.words().size() - 5));
-    for (const auto& [name, sizes] : kernel_parameter_sizes(module.bytes()))
-      for (const uint32_t size : sizes) ASSERT_LE(size, 64u * 1024);
+    for (const auto& [name, parameters] : kernel_parameters(module.bytes()))
+      for (const auto& each : parameters) ASSERT_LE(each.bytes, 64u * 1024);
   }
 }
 
