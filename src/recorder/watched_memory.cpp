@@ -61,6 +61,19 @@ std::vector<address_range> without(std::span<const address_range> runs,
   return rest;
 }
 
+// What is in both; both are sorted.
+std::vector<address_range> in_both(std::span<const address_range> runs,
+                                   std::span<const address_range> others) {
+  std::vector<address_range> both;
+  size_t other = 0;
+  for (const address_range& each : runs) {
+    while (other < others.size() && others[other].end <= each.begin) ++other;
+    for (size_t i = other; i < others.size() && others[i].begin < each.end; ++i)
+      both.push_back(common(each, others[i]));
+  }
+  return both;
+}
+
 }  // namespace
 
 bool copy_memory(const void* source, std::span<std::byte> target) {
@@ -225,9 +238,22 @@ void watched_memory::note_changes(const note_function& note, bool with_marked) {
     join_runs(written_);
   }
   const auto earlier = without(set_aside_, written_);
+  for (const address_range& pages : in_both(set_aside_, written_)) forget_pages(pages);
   set_aside_.clear();
   for (const address_range& pages : written_) note_pages(pages, change::seen, note);
   for (const address_range& pages : earlier) note_pages(pages, change::set_aside, note);
+}
+
+void watched_memory::forget_pages(const address_range& pages) {
+  auto each = allocations_.upper_bound(pages.begin);
+  if (each != allocations_.begin()) --each;
+  for (; each != allocations_.end() && each->first < pages.end; ++each) {
+    allocation& own = each->second;
+    const address_range all = pages_of(own.range);
+    const address_range part = common(pages, all);
+    for (uint64_t page = part.begin; page < part.end; page += page_bytes)
+      own.page_hashes[(page - all.begin) / page_bytes] = never_noted;
+  }
 }
 
 void watched_memory::note_pages(const address_range& pages, change how, const note_function& note) {

@@ -21,7 +21,9 @@ bool copy_memory(const void* source, std::span<std::byte> target);
 // is, each time. Either way a page counts as changed when its content is not what was last noted.
 // Of a page that was never noted nothing is taken for granted: drivers hand out memory again as it
 // was left, so a page that the host has cleared is noted like any other. Where the kernel does not
-// help, such a page counts as changed when it is not what it was when the allocation was added.
+// help, such a page counts as changed when it is not what it was when the allocation was added. A
+// page that changed before the line of set_aside() and again after it counts as changed even when
+// it is what was last noted: in between it was something else, which a replay has there.
 //
 // A device's writes do not go through the page tables of the host, so that the kernel does not tell
 // of them. Where they matter, allocations that commands may have written are marked, and looked at
@@ -91,6 +93,7 @@ class watched_memory {
   allocation* insert(uint64_t address, uint64_t bytes);
   void collect_written();
   void hash_pages(allocation& own);
+  void forget_pages(const address_range& pages);
   void note_changes(const note_function& note, bool with_marked);
   void note_pages(const address_range& pages, change how, const note_function& note);
   void note_piece(allocation& from, address_range pages, change how, const note_function& note);

@@ -200,6 +200,22 @@ TEST_P(WatchedMemory, WhatChangedBeforeALineIsToldApart) {
   EXPECT_TRUE(changes().empty());
 }
 
+// A kernel changes what the host has written; the host waits and writes the same once more.
+TEST_P(WatchedMemory, WhatIsWrittenBackAfterALineIsNoted) {
+  watched_.add(at(0), 2 * page_bytes);
+  memory_[0] = std::byte{1};
+  changes();
+  memory_[0] = std::byte{17};
+  if (!watched_.set_aside()) {
+    EXPECT_EQ(changes().size(), 1u);
+  }
+  memory_[0] = std::byte{1};
+  const auto noted = changes();
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted.begin()->second[0], std::byte{1});
+  EXPECT_TRUE(changes().empty());
+}
+
 TEST_P(WatchedMemory, FreshMemoryHasNoPast) {
   watched_.add(at(0), 4 * page_bytes);
   memory_[page_bytes] = std::byte{1};
