@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "driver/spirv_barriers.hpp"
 #include "driver/spirv_composites.hpp"
 #include "driver/spirv_division.hpp"
 #include "driver/spirv_fences.hpp"
@@ -60,7 +61,12 @@ struct dependency {
 class variable_lowering {
  public:
   variable_lowering(const binary& module, const apart_functions& apart)
-      : source_(module), apart_(apart), index_(module), output_(module), scope_(output_) {}
+      : source_(module),
+        apart_(apart),
+        with_barriers_(find_functions_with_barriers(module)),
+        index_(module),
+        output_(module),
+        scope_(output_) {}
 
   result<lowered_module> run() {
     if (auto status = collect_variables(); !status) return tl::unexpected(status.error());
@@ -413,8 +419,9 @@ class variable_lowering {
       const id parameter = output_.new_id();
       output_.instructions.push_back(
           make_instruction(spv::OpFunctionParameter, type, parameter, {}));
-      // Where work-items run apart, others write to local memory while one waits in a call.
-      if (!apart_.functions.contains(function_)) {
+      // Others write to local memory while one waits in a barrier, or, where work-items run apart,
+      // in a call.
+      if (!apart_.functions.contains(function_) && !with_barriers_.contains(function_)) {
         scope_.decorate(parameter, spv::DecorationFuncParamAttr,
                         {spv::FunctionParameterAttributeNoAlias});
       }
@@ -560,6 +567,7 @@ class variable_lowering {
 
   const binary& source_;
   const apart_functions& apart_;
+  const std::unordered_set<id> with_barriers_;
   const module_index index_;
   binary output_;
   module_scope scope_;
@@ -588,6 +596,7 @@ class variable_lowering {
 result<lowered_module> lower(const binary& module) {
   binary prepared = module;
   if (auto status = lower_images(prepared); !status) return tl::unexpected(status.error());
+  drop_restrict_across_barriers(prepared);
   const auto apart = lower_groups(prepared);
   if (!apart) return tl::unexpected(apart.error());
   return variable_lowering(prepared, *apart).run();
