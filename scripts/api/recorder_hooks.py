@@ -53,6 +53,7 @@ MEMORY_BEFORE = {
     "zeCommandQueueSynchronize": WAITS,
     "zeCommandListHostSynchronize": WAITS,
     "zeDeviceSynchronize": WAITS,
+    "zeEventHostSignal": f"memory->host_signals({POSITION})",
     "zeMemFree": "memory->freed(ptr)",
     "zeMemFreeExt": "memory->freed(ptr)",
     "zeVirtualMemFree": "memory->freed(ptr)",

@@ -54,8 +54,8 @@ constexpr std::array used_handles = {
 };
 
 // EV-74: what a failed call should have done or made is not relied on. EV-79: a call that the
-// driver called wrong, where no other rule says why; for that it comes after all other rules. EV-8:
-// handles that were never made, on which the process crashed.
+// driver called wrong, where no other rule says why; for that it comes after all other rules; and a
+// null pointer on which the process crashed. EV-8: likewise handles that were never made.
 class result_rule_set final : public rule_set {
  public:
   using rule_set::rule_set;
@@ -82,7 +82,9 @@ class result_rule_set final : public rule_set {
   void finish() override {
     if (!look_.crashed) return;
     for (const auto& each : crash_suspects_) {
-      finding* made = look_.add_at(each.call, ev(8), "never made");
+      finding* made = each.is_null_pointer
+                          ? look_.add_at(each.call, ev(79), "null", severity::error)
+                          : look_.add_at(each.call, ev(8), "never made");
       if (made == nullptr) return;
       made->message = each.message;
       made->calls = {{each.call, "uses it"}};
@@ -104,6 +106,7 @@ class result_rule_set final : public rule_set {
   struct crash_suspect {
     call_number call;
     std::string message;
+    bool is_null_pointer = false;
   };
 
   static failure failure_of(const call_view& call) {
@@ -404,9 +407,19 @@ class result_rule_set final : public rule_set {
 
   void note_unknown_handle(const call_view& call) {
     auto text = unknown_handle(call);
+    const bool is_null_pointer = text.empty();
+    if (is_null_pointer) text = null_pointer(call);
     if (text.empty()) return;
     look_.refused.add(call);
-    crash_suspects_.push_back({call.number, std::move(text)});
+    crash_suspects_.push_back({call.number, std::move(text), is_null_pointer});
+  }
+
+  // Where the specification has a call refused, a driver may crash in it instead.
+  static std::string null_pointer(const call_view& call) {
+    if (!is_append(call.which) || (call.has(size) && call[size] == 0)) return {};
+    for (const argument each : {dstptr, srcptr, ptr})
+      if (call.is_null(each)) return fmt::format("{} is null.", path_of(each));
+    return {};
   }
 
   // EV-79.

@@ -53,7 +53,8 @@ constexpr std::array table = {
          "Wait for the commands that use the event, e.g. by synchronising the queue or the list."},
     rule{ev(8), error, "A handle is used after it was destroyed, or was never made",
          "A handle means nothing after its destroy function was called. It is destroyed once, by "
-         "one thread. A handle that was never made is reported only where the process crashed on it.",
+         "one thread. A handle that was never made is reported only where the process crashed on "
+         "it.",
          "zeEventDestroy and the other destroy functions",
          "Give each handle one owner, and clear the variable when it is destroyed."},
     rule{ev(9), error, "External-interrupt waiting on an event that is not counter-based",
@@ -434,7 +435,8 @@ constexpr std::array table = {
          "A call that breaks a rule is a finding of that rule, also where the driver refused it: "
          "the finding says so, and what the program did then. A call that was refused as invalid "
          "and breaks no other rule is a note. Calls that failed for lack of memory or of a feature "
-         "are no findings.",
+         "are no findings. A null pointer that should have been refused, and on which the driver "
+         "crashed, is an error.",
          "ze_result_t", "Look up the function's result in the specification; mend the call."},
 };
 

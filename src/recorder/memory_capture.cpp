@@ -97,7 +97,7 @@ void memory_capture::allocated(const void* address, uint64_t bytes, allocation_k
 void memory_capture::imported(const void* address) {
   const auto begin = reinterpret_cast<uint64_t>(address);
   const uint64_t bytes = std::max<uint64_t>(writable_from(begin, page_bytes).size(), 1);
-  allocated(address, bytes, allocation_kind::device);
+  allocated(address, bytes, allocation_kind::reserved, nullptr, nullptr);
 }
 
 bool memory_capture::freed(const void* address) {
@@ -262,8 +262,14 @@ bool memory_capture::source_appended(uint64_t call, ze_command_list_handle_t lis
   }
   if (plain) note_source(call, source);
   const bool looked = note_changes(call, 0);
-  commands_under_way_.store(true, std::memory_order_relaxed);
+  commands_are_under_way();
   return plain || looked;
+}
+
+void memory_capture::commands_are_under_way() {
+  commands_under_way_.store(true, std::memory_order_relaxed);
+  if (mode_ == recording::memory_mode::results)
+    commands_unasked_for_.store(true, std::memory_order_relaxed);
 }
 
 bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_handle_t list) {
@@ -273,7 +279,7 @@ bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_han
   const auto state = lists_.find(list);
   if (state == lists_.end() || !state->second.is_immediate) return false;
   note_changes(call, 0);
-  commands_under_way_.store(true, std::memory_order_relaxed);
+  commands_are_under_way();
   return true;
 }
 
@@ -320,7 +326,7 @@ bool memory_capture::launch_appended(uint64_t call, ze_command_list_handle_t lis
   }
   if (!state->second.is_immediate) return looked;
   looked |= note_changes(call, 0);
-  commands_under_way_.store(true, std::memory_order_relaxed);
+  commands_are_under_way();
   return looked;
 }
 
@@ -395,7 +401,7 @@ bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_li
     if (state->second.writes_anywhere) watched_.mark_all_written();
   }
   note_changes(call, 0);
-  commands_under_way_.store(true, std::memory_order_relaxed);
+  commands_are_under_way();
   return true;
 }
 
@@ -403,9 +409,17 @@ bool memory_capture::note_before_wait(uint64_t call) {
   if (call == 0) return false;
   const turn mine(mutex_);
   if (!mine) return false;
-  copies_unasked_for_.store(false, std::memory_order_relaxed);
+  commands_unasked_for_.store(false, std::memory_order_relaxed);
   for (const auto& each : operands_) note_snapshot(call, each, 0);
+  // What the host wrote meanwhile is its own, not what the commands are about to leave behind.
+  note_changes(call, 0);
   return true;
+}
+
+bool memory_capture::note_before_signal(uint64_t call) {
+  if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return false;
+  const turn mine(mutex_);
+  return mine && note_changes(call, 0);
 }
 
 void memory_capture::waited(uint64_t call, const void* stream) {
@@ -429,10 +443,13 @@ void memory_capture::note_results(uint64_t call, const void* stream) {
   if (call != 0) note_targets(call);
   const turn mine(mutex_);
   if (!mine) return;
+  const bool was_idle =
+      busy_streams_.empty() && !commands_under_way_.load(std::memory_order_relaxed);
   busy_streams_.erase(stream);
   if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
-  commands_under_way_.store(true, std::memory_order_relaxed);
-  note_changes(call, recording::memory_is_after_call, true);
+  // Where there was nothing to wait for, the host wrote what changed.
+  commands_under_way_.store(!was_idle, std::memory_order_relaxed);
+  note_changes(call, was_idle ? uint8_t{0} : recording::memory_is_after_call, true);
   commands_under_way_.store(false, std::memory_order_relaxed);
 }
 
@@ -459,7 +476,7 @@ void memory_capture::hold_operand(const address_range& range, bool is_source) {
   });
   if (operands_.size() >= max_operands) operands_.erase(operands_.begin());
   operands_.push_back({{range.begin, end}, is_source, max_waits});
-  copies_unasked_for_.store(true, std::memory_order_relaxed);
+  commands_unasked_for_.store(true, std::memory_order_relaxed);
 }
 
 void memory_capture::target_submitted(uint64_t call, const address_range& target) try {

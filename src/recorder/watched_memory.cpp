@@ -27,6 +27,12 @@ uint64_t hash_page(std::span<const std::byte> content) {
   return hash != never_noted ? hash : 1;
 }
 
+uint64_t hash_of_zeros(uint64_t bytes) {
+  static constexpr std::byte zeros[page_bytes] = {};
+  static const uint64_t whole_page = hash_page(zeros);
+  return bytes == page_bytes ? whole_page : hash_page({zeros, bytes});
+}
+
 address_range common(const address_range& a, const address_range& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
@@ -157,7 +163,15 @@ watched_memory::allocation* watched_memory::insert(uint64_t address, uint64_t by
 }
 
 void watched_memory::add_of_device(uint64_t address, uint64_t bytes) {
-  if (allocation* own = insert(address, bytes)) own->is_of_device = true;
+  allocation* own = insert(address, bytes);
+  if (own == nullptr) return;
+  own->is_of_device = true;
+  // Nobody tells which of its pages commands wrote: what is still zero counts as never written.
+  uint64_t page = page_begin(address);
+  for (uint64_t& hash : own->page_hashes) {
+    hash = hash_of_zeros(common(own->range, {page, page + page_bytes}).size());
+    page += page_bytes;
+  }
 }
 
 void watched_memory::add(uint64_t address, uint64_t bytes) {

@@ -52,6 +52,26 @@ void host_signal() {
   finish(list);
 }
 
+// A copy is submitted, waits for the host, and reads what the host has written since. Beside it the
+// host writes what no command touches.
+void written_before_host_signal() {
+  const machine m;
+  const auto pool = m.pool();
+  const auto go = event(pool), done = event(pool, 1);
+  const auto list = m.immediate();
+  auto* from = static_cast<char*>(m.shared_memory());
+  auto* to = static_cast<char*>(m.shared_memory());
+  auto* beside = static_cast<char*>(m.shared_memory());
+  std::memset(from, 1, page);
+  copy(list, to, from, page, done, {go});
+  std::memset(from, 2, page);
+  MUST(zeEventHostSignal(go));
+  std::memset(beside, 3, page);
+  wait(done);
+  if (to[0] != 2) exit_once(4);
+  finish(list);
+}
+
 void signal_and_wait_commands() {
   const machine m;
   const auto pool = m.pool();
@@ -288,6 +308,7 @@ constexpr program programs[] = {
     {"event_chain", event_chain},
     {"event_reset", event_reset},
     {"host_signal", host_signal},
+    {"written_before_host_signal", written_before_host_signal},
     {"signal_and_wait_commands", signal_and_wait_commands},
     {"polling", polling},
     {"kernel_timestamps", kernel_timestamps},

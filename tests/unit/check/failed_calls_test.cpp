@@ -209,6 +209,22 @@ TEST_F(failed_calls, on_a_destroyed_handle_explain_a_crash) {
   EXPECT_TRUE(mentions(8, "the process crashed")) << message_of(8);
 }
 
+TEST_F(failed_calls, with_a_null_pointer_explain_a_crash) {
+  program.never_returns();
+  program.call(function::zeCommandListAppendMemoryCopy, [&](model::call_view& call) {
+    call.set(argument::hCommandList, list);
+    call.set(argument::dstptr, 0x5000);
+    call.set_null(argument::srcptr);
+    call.set(argument::size, 64);
+  });
+  findings = judge.finish({}, {}, {0});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings.front().rule, ev(79));
+  EXPECT_EQ(findings.front().level, severity::error);
+  EXPECT_TRUE(mentions(79, "srcptr is null")) << message_of(79);
+  EXPECT_TRUE(mentions(79, "the process crashed")) << message_of(79);
+}
+
 TEST_F(failed_calls, that_hang_on_an_unknown_handle_are_not_judged) {
   program.never_returns();
   program.query(0x1234);

@@ -141,7 +141,7 @@ TEST(WatchedMemoryOfThisKernel, NotesZerosThatTheHostWritesToFreshMemory) {
   watched.add(reinterpret_cast<uint64_t>(memory), page_bytes);
   std::memset(memory, 0, page_bytes);
   size_t bytes = 0;
-  watched.note_changes([&](uint64_t, std::span<const std::byte> content, bool) {
+  watched.note_changes([&](uint64_t, std::span<const std::byte> content, watched_memory::change) {
     bytes += content.size();
     EXPECT_EQ(content[0], std::byte{0});
   });
