@@ -118,7 +118,8 @@ void surveyor::note_owner(const recorded_call& call) {
 void surveyor::note_writes(const recorded_call& call) {
   for (const auto& each : call.inputs.parameters) note_kernel_pointers(call, each, false);
   const auto name = call.function->name;
-  if (name.find("Append") == name.npos || name.ends_with("Prefetch") || name.ends_with("Advise"))
+  if (call.call.failed() || name.find("Append") == name.npos || name.ends_with("Prefetch") ||
+      name.ends_with("Advise"))
     return;
   for_each_address(model_, call.inputs, [&](const address_use& use) {
     if (use.variable->name != "dstptr" && use.variable->name != "ptr") return;
