@@ -152,7 +152,7 @@ struct file_header {
   char stop_reason[256];   // where the state is stopped
   uint64_t stop_ticks;     // where the state is stopped: until then nothing is missing
   process_end end;         // zeros while it is not known
-  uint8_t reserved[3656];  // zeros
+  uint8_t reserved[3656];  // zeros behind the first 8: program_image.hpp
 };
 static_assert(sizeof(file_header) == 4096 && offsetof(file_header, schema) == 80 &&
               offsetof(file_header, host) == 96 && offsetof(file_header, end) == 424);

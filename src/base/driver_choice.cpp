@@ -16,34 +16,42 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-bool is_recorder(std::string_view library) {
-  return file_name(library).starts_with("libzevent_recorder.so");
-}
+constexpr std::string_view recorder_stem = "libzevent_recorder";
 
 void add_once(std::vector<std::string>& list, std::string_view each) {
   if (std::find(list.begin(), list.end(), each) == list.end()) list.emplace_back(each);
 }
 
-std::vector<std::string> drivers_in(std::string_view list) {
-  std::vector<std::string> out;
+template <typename Visit>  // void(std::string_view)
+void for_each_library(std::string_view list, Visit visit) {
   while (!list.empty()) {
     const auto end = std::min(list.find(','), list.size());
-    const auto each = list.substr(0, end);
-    if (!each.empty() && !is_recorder(each)) add_once(out, each);
+    if (end != 0) visit(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
   }
-  return out;
 }
 
-driver_choice choose_named(const std::string& name, driver_origin origin) {
-  return {name == "software" ? "" : name, origin, {}};
+std::vector<std::string> drivers_in(std::string_view list) {
+  std::vector<std::string> out;
+  for_each_library(list, [&](std::string_view each) {
+    if (!recorder_number(each)) add_once(out, each);
+  });
+  return out;
 }
 
 driver_choice choose_first(std::vector<std::string> drivers, driver_origin origin) {
   driver_choice out{std::move(drivers.front()), origin, {}};
   drivers.erase(drivers.begin());
-  out.left_out = std::move(drivers);
+  out.others = std::move(drivers);
   return out;
+}
+
+// The recorder itself can be named: it is refused where it is loaded.
+driver_choice choose_named(const std::string& names, driver_origin origin) {
+  if (names == "software") return {"", origin, {}};
+  std::vector<std::string> drivers;
+  for_each_library(names, [&](std::string_view each) { add_once(drivers, each); });
+  return drivers.empty() ? driver_choice{} : choose_first(std::move(drivers), origin);
 }
 
 bool has_entry(const std::string& folder, std::string_view prefix) {
@@ -80,12 +88,33 @@ driver_choice choose_driver(const driver_facts& facts) {
   return {};
 }
 
-std::string describe_left_out(const driver_choice& choice, std::string_view option) {
-  if (choice.left_out.empty()) return "";
-  std::string text = "recording " + choice.library + "; left out: ";
-  for (size_t i = 0; i < choice.left_out.size(); ++i)
-    text += (i == 0 ? "" : ", ") + choice.left_out[i];
-  return text + " (one driver is recorded at a time; choose with " + std::string(option) + ")";
+std::string recorder_suffix(size_t number) {
+  return number == 0 ? "" : "_" + std::to_string(number + 1);
+}
+
+std::optional<size_t> recorder_number(std::string_view library) {
+  std::string_view name = file_name(library);
+  if (!name.starts_with(recorder_stem)) return std::nullopt;
+  name.remove_prefix(recorder_stem.size());
+  for (size_t number = 0; number < max_recorders; ++number)
+    if (name.starts_with(recorder_suffix(number) + ".so")) return number;
+  return std::nullopt;
+}
+
+size_t count_recorders(std::string_view libraries) {
+  size_t count = 0;
+  for_each_library(libraries, [&](std::string_view each) {
+    if (recorder_number(each)) ++count;
+  });
+  return count;
+}
+
+std::string describe_left_out(const driver_choice& choice, size_t recorded, std::string_view hint) {
+  if (choice.others.size() < recorded) return "";
+  std::string text = "recording " + choice.library;
+  for (size_t i = 0; i < choice.others.size(); ++i)
+    text += (i + 1 == recorded ? "; left out: " : ", ") + choice.others[i];
+  return text + " (" + std::string(hint) + ")";
 }
 
 bool is_software_driver(std::string_view library) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,8 @@ namespace zevent {
 
 // What the decision depends on.
 struct driver_facts {
-  std::string asked;          // --driver: a library, "software", or "" where it was not given
+  // --driver: "software", or libraries, separated by commas; "" where it was not given.
+  std::string asked;
   std::string zevent_driver;  // ZEVENT_DRIVER, likewise
   std::string alternatives;   // ZE_ENABLE_ALT_DRIVERS: libraries, separated by commas
   bool has_render_node = false;
@@ -27,17 +30,28 @@ enum class driver_origin { asked, environment, installed, software };
 struct driver_choice {
   std::string library;  // "" for the software driver
   driver_origin origin = driver_origin::software;
-  // Drivers that the program would have had as well. The recorder stands in front of one.
-  std::vector<std::string> left_out;
+  // Drivers that the program has as well. The recorder stands in front of one: each of these is for
+  // another copy of it.
+  std::vector<std::string> others;
 };
 
-// In this order: --driver, ZEVENT_DRIVER, the first of ZE_ENABLE_ALT_DRIVERS that is not the
-// recorder, the installed driver of a device that is here, the software driver.
+// In this order: --driver, ZEVENT_DRIVER, those of ZE_ENABLE_ALT_DRIVERS that are not the recorder,
+// the installed drivers of devices that are here, the software driver.
 driver_choice choose_driver(const driver_facts& facts);
 
-// "recording A; left out: B, C (one driver is recorded at a time; choose with --driver)". "" where
-// nothing is left out; `option` is how the user can choose.
-std::string describe_left_out(const driver_choice& choice, std::string_view option);
+// The recorder and its copies: a loader takes one file for one driver, however often it is named.
+inline constexpr size_t max_recorders = 4;
+
+// "" for the recorder itself and "_2" for its second copy, in libzevent_recorder_2.so.1.
+std::string recorder_suffix(size_t number);
+// 0 for the recorder itself, 1 for its second copy; nullopt where the library is none of them.
+std::optional<size_t> recorder_number(std::string_view library);
+// How many there are among libraries that are separated by commas.
+size_t count_recorders(std::string_view libraries);
+
+// "recording A, B; left out: C (choose with --driver)", where the first so many are recorded. ""
+// where nothing is left out; `hint` is how the user can have another one.
+std::string describe_left_out(const driver_choice& choice, size_t recorded, std::string_view hint);
 
 // Whether the library is zevent's software driver, by its name.
 bool is_software_driver(std::string_view library);

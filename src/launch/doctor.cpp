@@ -10,8 +10,10 @@
 #include <filesystem>
 
 #include "api/model.hpp"
+#include "base/driver_choice.hpp"
 #include "base/environment.hpp"
 #include "base/quirks.hpp"
+#include "launch/driver_probe.hpp"
 #include "launch/elf_symbols.hpp"
 #include "launch/installation.hpp"
 #include "launch/way_in.hpp"
@@ -102,17 +104,40 @@ examined examine_loader() {
   return {health::good, what, fmt::format("{} ({} functions)", path, symbols->offered.size()), ""};
 }
 
-examined examine_gpu_driver() {
-  const std::string what = "GPU driver";
-  const std::string path = find_library("libze_intel_gpu.so.1");
-  if (!path.empty()) return {health::good, what, path, ""};
-  return {health::note, what, "none installed; everything runs on the software driver", ""};
+constexpr char gpu_driver[] = "libze_intel_gpu.so.1";
+
+std::string why_chosen(driver_origin origin) {
+  return origin == driver_origin::environment ? " (the environment names it)" : "";
+}
+
+// What `zevent record` and the recorder would record here.
+void examine_recorded_drivers(const driver_choice& choice, std::vector<examined>& all) {
+  const std::string what = "recorded driver";
+  if (choice.library.empty()) {
+    const std::string unused = find_library(gpu_driver);
+    all.push_back({health::note, what,
+                   "the software driver" +
+                       (choice.origin == driver_origin::environment ? why_chosen(choice.origin)
+                        : unused.empty() ? std::string(": no other one is installed")
+                                         : fmt::format(": there is no device for {}", unused)),
+                   ""});
+    return;
+  }
+  std::vector<std::string> drivers{choice.library};
+  drivers.insert(drivers.end(), choice.others.begin(), choice.others.end());
+  for (const auto& each : drivers) {
+    const auto probed = probe_driver(each);
+    all.push_back(probed ? examined{health::good, what, each + why_chosen(choice.origin), ""}
+                         : examined{health::missing, what, probed.error().message,
+                                    "to record another one: zevent record --driver LIBRARY"});
+  }
 }
 
 // What programs meet on the GPU driver that is installed, and not on the software driver.
-void examine_quirks(std::vector<examined>& all) {
+void examine_quirks(const driver_choice& choice, std::vector<examined>& all) {
   const std::string what = "driver quirks";
-  const std::string path = find_library("libze_intel_gpu.so.1");
+  const bool is_chosen = choice.library.find("libze_intel_gpu") != std::string::npos;
+  const std::string path = is_chosen ? choice.library : find_library(gpu_driver);
   if (path.empty()) return;
   const auto release = release_of_library(path);
   if (!release) {
@@ -160,9 +185,11 @@ void examine_environment(std::vector<examined>& all) {
 std::vector<examined> examine_machine() {
   const auto files = find_installation();
   std::vector<examined> all{examine_zevent(), examine_driver(files), examine_direct_way(files),
-                            examine_loader(), examine_gpu_driver()};
+                            examine_loader()};
   examine_headers(all);
-  examine_quirks(all);
+  const auto choice = choose_driver(read_driver_facts(device_folder(), &find_library));
+  examine_recorded_drivers(choice, all);
+  examine_quirks(choice, all);
   all.push_back(examine_kernels());
   examine_environment(all);
   return all;

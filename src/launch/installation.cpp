@@ -4,9 +4,12 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+
+#include "base/driver_choice.hpp"
 
 namespace zevent::launch {
 namespace {
@@ -49,6 +52,13 @@ result<installation> find_installation() {
       "the software driver libze_zevent.so.1 is not beside this program (looked in {}); "
       "build it with 'make', or install all of zevent with 'make install'",
       tried);
+}
+
+std::string installation::recorders_for(size_t drivers) const {
+  std::string list = recorder;
+  for (size_t number = 1; number < std::min(drivers, max_recorders); ++number)
+    list += fmt::format(",{}/libzevent_recorder{}.so.1", record_directory, recorder_suffix(number));
+  return list;
 }
 
 std::string find_library(const std::string& soname) {

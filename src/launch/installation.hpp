@@ -14,9 +14,12 @@ struct installation {
   std::string driver;            // the software driver
   std::string direct_directory;  // holds the driver under the name of the loader
   std::string recorder;
-  std::string record_directory;  // holds the recorder under the name of the loader
+  std::string record_directory;  // holds the recorder under the name of the loader, and its copies
   // Holds the Level Zero headers that this zevent was built with; "" where they are missing.
   std::string include_directory;
+
+  // The recorder, and as many copies of it as so many drivers need, separated by commas.
+  std::string recorders_for(size_t drivers) const;
 };
 
 // Looks from the running program (/proc/self/exe). The error names the places it looked at.

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/program_image.hpp"
 #include "api/recording_format.hpp"
 #include "launch/process_stat.hpp"
 
@@ -90,26 +92,32 @@ void write_end(const std::string& path, const recording::process_end& end) {
   close(part);
 }
 
-// Into the last part of the process: those before it are of programs that became others.
+// Into the last part of the process, and those of the same program for its other drivers. Parts
+// before it are of programs that became others.
 void note_end(const std::string& folder, const std::string& host, uint32_t process_id,
               uint64_t start, const recording::process_end& end) {
-  std::string last;
-  uint64_t last_ticks = 0;
+  struct found_part {
+    std::string path;
+    uint64_t open_ticks = 0, program_image = 0;
+  };
+  std::vector<found_part> parts;
   // Of another process of this number there may be parts among them.
   for (uint32_t n = 0;; ++n) {
-    const auto path =
-        fmt::format("{}/{}-{}-{}{}", folder, host, process_id, n, recording::part_suffix);
+    auto path = fmt::format("{}/{}-{}-{}{}", folder, host, process_id, n, recording::part_suffix);
     const int part = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (part < 0) break;
     const auto header = read_header(part);
     close(part);
-    if (!header || header->process_id != process_id || header->process_start != start ||
-        header->open_ticks < last_ticks)
-      continue;
-    last = path;
-    last_ticks = header->open_ticks;
+    if (header && header->process_id == process_id && header->process_start == start)
+      parts.push_back({std::move(path), header->open_ticks, recording::program_image(*header)});
   }
-  if (!last.empty()) write_end(last, end);
+  const auto last = std::max_element(
+      parts.begin(), parts.end(),
+      [](const found_part& a, const found_part& b) { return a.open_ticks < b.open_ticks; });
+  if (last == parts.end()) return;
+  for (const auto& each : parts)
+    if (&each == &*last || (each.program_image != 0 && each.program_image == last->program_image))
+      write_end(each.path, end);
 }
 
 recording::process_end end_from_status(int status, uint64_t at_ns) {

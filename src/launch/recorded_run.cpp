@@ -1,6 +1,7 @@
 #include "launch/recorded_run.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,13 +54,28 @@ std::string parts_folder_of(const std::string& output) {
   return output + recording::parts_suffix;
 }
 
-std::string find_driver_as_asked(const std::string& asked) {
+std::vector<std::string> find_drivers_as_asked(const std::string& asked) {
   driver_facts facts;
   if (asked.empty()) facts = read_driver_facts(device_folder(), &find_library);
   facts.asked = asked;
   auto choice = choose_driver(facts);
-  if (!choice.left_out.empty()) say("{}", describe_left_out(choice, "--driver"));
-  return std::move(choice.library);
+  if (choice.library.empty()) return {};
+  choice.others.insert(choice.others.begin(), std::move(choice.library));
+  return std::move(choice.others);
+}
+
+void leave_out_drivers(way_in way, recording_options& options) {
+  const size_t recorded = way == way_in::loader ? max_recorders : 1;
+  if (options.drivers.size() <= recorded) return;
+  const driver_choice choice{options.drivers.front(),
+                             driver_origin::asked,
+                             {options.drivers.begin() + 1, options.drivers.end()}};
+  say("{}", describe_left_out(choice, recorded,
+                              way == way_in::loader
+                                  ? "choose with --driver"
+                                  : "only one is recorded without the loader; choose with "
+                                    "--driver"));
+  options.drivers.resize(recorded);
 }
 
 result<void> prepare_parts_folder(const std::string& output) {
@@ -74,9 +90,9 @@ result<void> prepare_parts_folder(const std::string& output) {
 }
 
 result<void> prepare_recording(recording_options& options, unrecordable otherwise) {
-  if (otherwise == unrecordable::refuse && !options.driver.empty()) {
-    if (auto probed = probe_driver(options.driver); !probed) return probed;
-  }
+  if (otherwise == unrecordable::refuse)
+    for (const auto& each : options.drivers)
+      if (auto probed = probe_driver(each); !probed) return probed;
   auto prepared = prepare_parts_folder(options.output);
   std::error_code error;
   if (prepared || otherwise == unrecordable::refuse ||
@@ -97,18 +113,27 @@ void remove_older_trace(const std::string& output) {
   if (fs::remove(output, error)) say("removed {}, the trace of an earlier run", output);
 }
 
+namespace {
+
+std::string libraries_to_record(const installation& files, const recording_options& options) {
+  return options.drivers.empty() ? files.driver
+                                 : fmt::format("{}", fmt::join(options.drivers, ","));
+}
+
+}  // namespace
+
 environment_changes environment_for_recording(way_in way, const installation& files,
                                               const recording_options& options,
                                               const std::optional<std::string>& library_path) {
   // Set in both ways: a child that brings a loader of its own is recorded too.
   environment_changes changes{
-      {"ZE_ENABLE_ALT_DRIVERS", files.recorder},
+      {"ZE_ENABLE_ALT_DRIVERS", files.recorders_for(options.drivers.size())},
       // Else a loader with layers goes past the recorder, through tables in the driver's handles.
       {"ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0"},
       {"ZEVENT_RECORD", options.output},
       {"ZEVENT_RECORD_MEMORY", options.memory},
       // The software driver by its path, too: the recorder would choose again.
-      {"ZEVENT_DRIVER", options.driver.empty() ? files.driver : options.driver},
+      {"ZEVENT_DRIVER", libraries_to_record(files, options)},
   };
   if (!options.max_size.empty()) changes.emplace_back("ZEVENT_RECORD_MAX_SIZE", options.max_size);
   changes.emplace_back("ZEVENT_PROFILE", options.profile ? "1" : "");
@@ -170,8 +195,7 @@ result<program_end> run_recorded(const std::vector<std::string>& command, way_in
       way, files, options,
       library_path != nullptr ? std::optional<std::string>(library_path) : std::nullopt);
   const std::string folder = options.output.empty() ? "" : parts_folder_of(options.output);
-  log_info("launch", "records the driver {} to {}",
-           options.driver.empty() ? files.driver : options.driver,
+  log_info("launch", "records the driver {} to {}", libraries_to_record(files, options),
            options.output.empty() ? "nothing" : options.output);
   process_end_watch ends(folder);
   auto end = run_program(command, changes, relay, {ends.descriptor(), [&] { ends.look(); }});

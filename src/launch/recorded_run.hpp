@@ -19,17 +19,21 @@ struct recording_options {
   std::string output;           // the trace; the processes record beside it, into output.parts
   std::string memory = "full";  // off, copies, full or results
   std::string max_size;         // how large it may become; "" for what the environment says
-  std::string driver;           // the driver to record; "" for the software driver
-  bool profile = false;         // whether commands are timed on the device
-  std::string kernels;          // which kernels alone are timed; "" for everything
+  // The drivers to record, all of them by way of the loader; none for the software driver.
+  std::vector<std::string> drivers;
+  bool profile = false;  // whether commands are timed on the device
+  std::string kernels;   // which kernels alone are timed; "" for everything
 };
 
 std::string parts_folder_of(const std::string& output);
 
-// The driver that the user asked for: a library, "software", or "" for the one that a program would
-// get here without zevent (base/driver_choice.hpp). "" for the software driver. Drivers that are
-// left out are named on stderr.
-std::string find_driver_as_asked(const std::string& asked);
+// The drivers that the user asked for: libraries separated by commas, "software", or "" for those
+// that a program would get here without zevent (base/driver_choice.hpp). None for the software
+// driver.
+std::vector<std::string> find_drivers_as_asked(const std::string& asked);
+
+// Keeps those that can be recorded by this way; the others are named on stderr.
+void leave_out_drivers(way_in way, recording_options& options);
 
 // Makes the folder for the parts. It must not be there yet: what is in it would be somebody's
 // recording that was never packed.

@@ -27,11 +27,18 @@ struct way_choice {
 // that is missing or too old, or a program that cannot be looked into (a script, say).
 way_choice choose_way_in(const std::string& program_path, const std::string& loader_path);
 
-// What the user asked for, "loader" or "direct"; anything else leaves it to the rule above.
-way_choice choose_way_in_as_asked(std::string_view asked, const std::string& program);
+// For a program with several drivers, which it has by the loader alone: that, unless it is missing
+// or known to be too old.
+way_choice choose_way_to_several(const std::string& program_path, const std::string& loader_path);
 
-// The decision alone, from what was read of both files.
+// What the user asked for, "loader" or "direct"; anything else leaves it to the rules above.
+way_choice choose_way_in_as_asked(std::string_view asked, const std::string& program,
+                                  bool has_several_drivers = false);
+
+// The decisions alone, from what was read of both files.
 way_choice choose_way_in(const result<elf_symbols>& program, const result<elf_symbols>& loader);
+way_choice choose_way_to_several(const result<elf_symbols>& program,
+                                 const result<elf_symbols>& loader);
 
 using environment_changes = std::vector<std::pair<std::string, std::string>>;
 

@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -62,19 +63,33 @@ void complain(const std::string& message) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
-std::string wanted_library() {
+// Of several drivers the first is for the recorder itself, and the next ones for its copies.
+std::string choose_library(const driver_choice& choice, size_t number) {
+  if (number > 0) return number <= choice.others.size() ? choice.others[number - 1] : "";
+  if (!choice.library.empty()) return choice.library;
+  const std::string own = own_path();
+  return own.substr(0, own.rfind('/') + 1) + software_driver;
+}
+
+std::string wanted_library(std::string_view way_in) {
   // A program with another user's rights must not load what that user's environment names.
   const bool trusts_environment = getauxval(AT_SECURE) == 0;
   const driver_choice choice = choose_driver(read_driver_facts(
       trusts_environment ? device_folder() : "/dev", &find_driver, trusts_environment));
+  const size_t number = recorder_number(own_path()).value_or(0);
   const bool is_recording = trusts_environment && read_environment("ZEVENT_RECORD").has_value();
-  if (is_recording && !choice.left_out.empty())
-    complain(describe_left_out(choice, "ZEVENT_DRIVER"));
-  if (is_recording && choice.origin == driver_origin::software)
-    complain("recording on the software driver: no GPU driver found (ZEVENT_DRIVER names another)");
-  if (!choice.library.empty()) return choice.library;
-  const std::string own = own_path();
-  return own.substr(0, own.rfind('/') + 1) + software_driver;
+  if (is_recording && number == 0) {
+    const char* libraries = way_in == "loader" ? std::getenv("ZE_ENABLE_ALT_DRIVERS") : nullptr;
+    const size_t recorders =
+        libraries != nullptr ? std::max<size_t>(count_recorders(libraries), 1) : 1;
+    if (const auto text = describe_left_out(choice, recorders, "choose with ZEVENT_DRIVER");
+        !text.empty())
+      complain(text);
+    if (choice.origin == driver_origin::software)
+      complain(
+          "recording on the software driver: no GPU driver found (ZEVENT_DRIVER names another)");
+  }
+  return choose_library(choice, number);
 }
 
 // The loader that the program has, by a path that mostly ends with its version.
@@ -91,6 +106,10 @@ bool is_own_library(void* candidate) {
 }
 
 void* open_library(const std::string& path) {
+  if (path.empty()) {
+    log_info("recorder", "there is no driver for {}", own_path());
+    return nullptr;
+  }
   void* opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) {
     complain("the driver to record cannot be loaded: " + std::string(dlerror()));
@@ -153,7 +172,7 @@ extern "C" [[gnu::visibility("default")]] const char zevent_recorder_is_here = 1
 
 void load_next_driver(const char* way_in) noexcept {
   std::call_once(load_once, [way_in] {
-    const std::string path = wanted_library();
+    const std::string path = wanted_library(way_in);
     note_process_fact("way in", way_in);
     if (std::string_view(way_in) == "loader") note_process_fact("loader", loader_path());
     note_process_fact("driver", path);

@@ -201,7 +201,7 @@ class verifier {
     launch::recording_options recording;
     recording.output = recording_path();
     recording.memory = memory;
-    recording.driver = options_.driver;
+    if (!options_.driver.empty()) recording.drivers = {options_.driver};
     fs::remove_all(launch::parts_folder_of(recording.output), error);
     if (auto done = launch::prepare_parts_folder(recording.output); !done)
       return tl::unexpected(done.error());

@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "api/model_file.hpp"
+#include "api/program_image.hpp"
 #include "base/checked_cast.hpp"
 #include "trace/call_usage.hpp"
 #include "trace/device_line.hpp"
@@ -142,12 +143,17 @@ std::optional<process_fork> fork_of(std::span<const recording_part* const> parts
 class last_parts {
  public:
   explicit last_parts(std::span<const recording_part* const> parts) {
-    for (size_t i = 0; i < parts.size(); ++i) last_[process_of(*parts[i])] = i;
+    for (size_t i = 0; i < parts.size(); ++i)
+      last_[process_of(*parts[i])] = {i, recording::program_image(parts[i]->header())};
   }
 
   bool is_last(const recording_part& part, size_t index) const {
     // Of a process without a time of start it is not known which it is.
-    return part.header().process_start == 0 || last_.at(process_of(part)) == index;
+    if (part.header().process_start == 0) return true;
+    const auto& last = last_.at(process_of(part));
+    const uint64_t image = recording::program_image(part.header());
+    // One program with several drivers has a part for each.
+    return last.index == index || (image != 0 && image == last.image);
   }
 
  private:
@@ -157,7 +163,11 @@ class last_parts {
     return {part.header().process_id, part.header().process_start, part.host()};
   }
 
-  std::map<process, size_t> last_;
+  struct last_part {
+    size_t index = 0;
+    uint64_t image = 0;
+  };
+  std::map<process, last_part> last_;
 };
 
 process_info describe_process(const recording_part& part) {

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct profile_options {
+  std::string driver;
   std::string output;  // as it was given; empty: the trace is not kept
   launch::recording_options recording;
   std::string way = "auto";
@@ -97,9 +98,12 @@ tl::expected<launch::program_end, int> run_profiled(profile_options& options,
     return tl::unexpected(complain("profile", why, status));
   };
   const auto otherwise = options.or_run ? launch::unrecordable::run : launch::unrecordable::refuse;
+  const auto way = launch::choose_way_in_as_asked(options.way, command.front(),
+                                                  options.recording.drivers.size() > 1)
+                       .way;
+  launch::leave_out_drivers(way, options.recording);
   if (const auto prepared = launch::prepare_recording(options.recording, otherwise); !prepared)
     return give_up(prepared.error(), exit_cannot);
-  const auto way = launch::choose_way_in_as_asked(options.way, command.front()).way;
   std::optional<launch::signal_relay> relay(std::in_place);
   const auto end = launch::run_recorded(command, way, files, options.recording, *relay);
   if (!end) return give_up(end.error(), launch::exit_status_of_failed_start(command.front()));
@@ -119,7 +123,7 @@ int profile(const CLI::App& line, profile_options& options) {
     return complain("profile", place.error(), exit_usage);
   if (const auto possible = report_target(options.report, stderr).check(); !possible)
     return complain("profile", possible.error(), exit_cannot);
-  options.recording.driver = launch::find_driver_as_asked(options.recording.driver);
+  options.recording.drivers = launch::find_drivers_as_asked(options.driver);
 
   tl::expected<launch::program_end, int> end = tl::unexpected(exit_cannot);
   {
@@ -166,9 +170,9 @@ action declare_profile(CLI::App& line) {
                   "program goes on")
       ->check(is_recording_size())
       ->type_name("SIZE");
-  line.add_option("--driver", options->recording.driver,
-                  "the driver to profile: 'software', or a library (default: the one that the "
-                  "program would get)")
+  line.add_option("--driver", options->driver,
+                  "the driver to profile: 'software', or libraries, separated by commas (default: "
+                  "those that the program would get)")
       ->type_name("LIBRARY");
   line.add_option("--way", options->way, "how the program meets the recorder: docs/recording.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 struct record_options {
   std::string output = "trace.zev";  // as it was given
   launch::recording_options recording;
+  std::string driver;
   std::string way = "auto";
   bool keep_parts = false;
   bool or_run = false;
@@ -105,12 +108,15 @@ int record(const CLI::App& line, record_options& options) {
   recording.output = fs::absolute(options.output, error).string();
   if (const auto place = may_be_replaced(options.output); !place)
     return complain("record", place.error(), exit_usage);
-  recording.driver = launch::find_driver_as_asked(recording.driver);
-  const auto choice = launch::choose_way_in_as_asked(options.way, command->front());
+  recording.drivers = launch::find_drivers_as_asked(options.driver);
+  const auto choice =
+      launch::choose_way_in_as_asked(options.way, command->front(), recording.drivers.size() > 1);
+  launch::leave_out_drivers(choice.way, recording);
   if (options.verbose)
     fmt::print(stderr, "zevent: {} is recorded by the way '{}' ({}), on {}\n", command->front(),
                launch::name_of(choice.way), choice.reason,
-               recording.driver.empty() ? files->driver : recording.driver);
+               recording.drivers.empty() ? files->driver
+                                         : fmt::format("{}", fmt::join(recording.drivers, ", ")));
 
   const auto otherwise = options.or_run ? launch::unrecordable::run : launch::unrecordable::refuse;
   if (const auto prepared = launch::prepare_recording(recording, otherwise); !prepared)
@@ -148,9 +154,9 @@ action declare_record(CLI::App& line) {
                   "program goes on")
       ->check(is_recording_size())
       ->type_name("SIZE");
-  line.add_option("--driver", options->recording.driver,
-                  "the driver to record: 'software', or a library (default: the one that the "
-                  "program would get)")
+  line.add_option("--driver", options->driver,
+                  "the driver to record: 'software', or libraries, separated by commas (default: "
+                  "those that the program would get)")
       ->type_name("LIBRARY");
   line.add_option("--way", options->way, "how the program meets the recorder: docs/recording.md")
       ->check(CLI::IsMember({"auto", "loader", "direct"}))

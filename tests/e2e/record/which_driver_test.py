@@ -9,6 +9,7 @@ GPU is a file in a folder that stands for /dev; its driver is a copy of the soft
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ case, zevent, libraries, program, loader = sys.argv[1:]
 SOFTWARE = "libze_zevent.so.1"
 GPU = "libze_intel_gpu.so.1"
 NPU = "libze_intel_npu.so.1"
-LEFT_OUT = "(one driver is recorded at a time; choose with "
+WITHOUT_LOADER = "(only one is recorded without the loader; choose with --driver)"
 
 
 class Machine:
@@ -108,19 +109,64 @@ def case_environment(machine):
 
 
 def case_several(machine):
-    """Of several drivers the first is recorded, and the others are named."""
+    """Of several drivers the first is recorded without the loader, and the others are named."""
     gpu = machine.add("dri/renderD128", GPU)
     npu = machine.add("accel/accel0", NPU)
-    left_out = f"zevent: recording {gpu}; left out: {npu} {LEFT_OUT}"
-    said = machine.record("-q")
-    expect(said == f"{left_out}--driver)\n", f"record says of what is installed: {said}")
-    said = machine.record("-q", variables={"ZE_ENABLE_ALT_DRIVERS": f"{gpu},{npu}"})
-    expect(said == f"{left_out}--driver)\n", f"record says of two alternative drivers: {said}")
+    left_out = f"zevent: recording {gpu}; left out: {npu} "
+    direct = ("-q", "--way", "direct")
+    said = machine.record(*direct)
+    expect(said == f"{left_out}{WITHOUT_LOADER}\n", f"record says of what is installed: {said}")
+    said = machine.record(*direct, variables={"ZE_ENABLE_ALT_DRIVERS": f"{gpu},{npu}"})
+    expect(said == f"{left_out}{WITHOUT_LOADER}\n", f"record says of two alternative drivers: {said}")
     expect(machine.record("-q", "--driver", npu) == "", "record says something where a driver was chosen")
     expect_driver(machine.recorded(), npu)
     said = machine.record_by_environment()
-    expect(said == f"{left_out}ZEVENT_DRIVER)\n", f"the recorder says: {said}")
+    expect(said == f"{left_out}(choose with ZEVENT_DRIVER)\n", f"the recorder says: {said}")
     expect_driver(machine.recorded("t.zev.parts"), gpu)
+    said = machine.run(zevent, "doctor").stdout
+    for each in (gpu, npu):
+        expect(re.search(f"ok +recorded driver +{each}", said), f"doctor does not name {each}: {said}")
+
+
+def case_several_by_loader(machine):
+    """By way of the loader all of several drivers are recorded, and replayed."""
+    gpu = machine.add("dri/renderD128", GPU)
+    npu = machine.add("accel/accel0", NPU)
+    both = {gpu, npu}
+
+    def drivers(trace="t.zev"):
+        found = json.loads(machine.run(zevent, "summary", "--json", trace).stdout)["processes"]
+        return sorted(each["driver"] for each in found)
+
+    def expect_both(how, trace="t.zev"):
+        expect(drivers(trace) == sorted(both), f"{how}: {drivers(trace)} were recorded")
+
+    said = machine.record()
+    expect_both("record")
+    for each in both:
+        expect(f"zevent: recorded on {each}, version " in said, f"record does not name {each}: {said}")
+    expect("left out" not in said, f"a driver is left out: {said}")
+    said = machine.run(zevent, "replay", "--compare", "results", "t.zev").stderr
+    for each in both:
+        expect(f"replaying on {each}" in said, f"replay does not run on {each}: {said}")
+    machine.run(zevent, "check", "t.zev")
+
+    machine.record("-q", "--driver", f"{npu},{gpu}")
+    expect_both("record --driver A,B")
+    recorders = ",".join(
+        os.path.join(libraries, each)
+        for each in ("libzevent_recorder.so.1", "zevent/record/libzevent_recorder_2.so.1")
+    )
+    variables = {"ZE_ENABLE_ALT_DRIVERS": recorders, "ZEVENT_RECORD": str(machine.folder / "e.zev")}
+    said = machine.run(program, variables=variables, path=[os.path.dirname(loader)]).stderr
+    expect(said == "", f"the recorders say: {said}")
+    expect_both("by environment", "e.zev.parts")
+
+    # They are of one program, which did not become another one, and ended once.
+    machine.record("-q")
+    found = json.loads(machine.run(zevent, "summary", "--json", "t.zev").stdout)["processes"]
+    expect(len({each["process_id"] for each in found}) == 1, f"not one process: {found}")
+    expect([each.get("exit_status") for each in found] == [0, 0], f"the end is not known of both: {found}")
 
 
 def case_replay(machine):

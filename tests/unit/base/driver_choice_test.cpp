@@ -18,7 +18,7 @@ struct machine {
   driver_facts facts;
   std::string library;
   driver_origin origin;
-  libraries left_out = {};
+  libraries others = {};
 };
 
 // With everything that could be chosen; each row takes the first thing away.
@@ -49,6 +49,11 @@ TEST(driver_choice, is_made_in_the_documented_order) {
       {"--driver comes first", everything(), "/asked.so", asked},
       {"--driver software on a machine with a GPU",
        everything_but([](auto& f) { f.asked = "software"; }), "", asked},
+      {"--driver with several libraries",
+       everything_but([](auto& f) { f.asked = "/a.so,/b.so,/a.so"; }),
+       "/a.so",
+       asked,
+       {"/b.so"}},
       {"then ZEVENT_DRIVER", everything_but([](auto& f) { f.asked = ""; }), "/named.so",
        environment},
       {"ZEVENT_DRIVER=software", everything_but([](auto& f) {
@@ -89,7 +94,7 @@ TEST(driver_choice, is_made_in_the_documented_order) {
     const auto chosen = choose_driver(each.facts);
     EXPECT_EQ(chosen.library, each.library) << each.what;
     EXPECT_EQ(chosen.origin, each.origin) << each.what;
-    EXPECT_EQ(chosen.left_out, each.left_out) << each.what;
+    EXPECT_EQ(chosen.others, each.others) << each.what;
   }
 }
 
@@ -99,15 +104,30 @@ TEST(driver_choice, the_recorder_is_no_driver_to_record) {
   EXPECT_EQ(of("libzevent_recorder.so.1,").origin, software);
   EXPECT_EQ(of(",,").origin, software);
   EXPECT_EQ(of("/lib/libzevent_recorder.so.1,/own.so").library, "/own.so");
-  EXPECT_EQ(of("/own.so,/lib/libzevent_recorder.so.1").left_out, libraries{});
-  EXPECT_EQ(of(",/own.so,,/own.so").left_out, libraries{});
+  EXPECT_EQ(of("/own.so,/lib/libzevent_recorder.so.1").others, libraries{});
+  EXPECT_EQ(of(",/own.so,,/own.so").others, libraries{});
 }
 
 TEST(driver_choice, tells_what_is_left_out_and_how_to_choose) {
-  EXPECT_EQ(describe_left_out(choose_driver(with_alternatives("/a.so")), "--driver"), "");
-  EXPECT_EQ(describe_left_out(choose_driver(with_alternatives("/a.so,/b.so,/c.so")), "--driver"),
-            "recording /a.so; left out: /b.so, /c.so (one driver is recorded at a time; choose "
-            "with --driver)");
+  const auto of = [](const char* list, size_t recorded) {
+    return describe_left_out(choose_driver(with_alternatives(list)), recorded, "choose");
+  };
+  EXPECT_EQ(of("/a.so", 1), "");
+  EXPECT_EQ(of("/a.so,/b.so,/c.so", 1), "recording /a.so; left out: /b.so, /c.so (choose)");
+  EXPECT_EQ(of("/a.so,/b.so,/c.so", 2), "recording /a.so, /b.so; left out: /c.so (choose)");
+  EXPECT_EQ(of("/a.so,/b.so,/c.so", 3), "");
+}
+
+TEST(driver_choice, knows_the_recorder_and_its_copies_by_their_names) {
+  EXPECT_EQ(recorder_number("/lib/libzevent_recorder.so.1"), 0u);
+  for (size_t number = 0; number < max_recorders; ++number)
+    EXPECT_EQ(recorder_number("libzevent_recorder" + recorder_suffix(number) + ".so.1"), number);
+  EXPECT_EQ(recorder_suffix(1), "_2");
+  EXPECT_EQ(recorder_number("/lib/libzevent_recorder_9.so.1"), std::nullopt);
+  EXPECT_EQ(recorder_number("/libzevent_recorder.so.1/libze_intel_gpu.so.1"), std::nullopt);
+  EXPECT_EQ(count_recorders("libzevent_recorder.so.1,/a.so,/lib/libzevent_recorder_2.so.1"), 2u);
+  EXPECT_EQ(choose_driver(with_alternatives("/lib/libzevent_recorder_2.so.1,/a.so")).library,
+            "/a.so");
 }
 
 TEST(driver_choice, knows_the_software_driver_by_its_name) {
@@ -156,7 +176,7 @@ TEST_F(DriverFacts, AnyRenderNodeIsAGpu) {
   add_device("dri/renderD129");
   const auto chosen = choose_driver(read());
   EXPECT_EQ(chosen.library, "/found/libze_intel_gpu.so.1");
-  EXPECT_EQ(chosen.left_out, libraries{"/found/libze_intel_gpu_legacy1.so.1"});
+  EXPECT_EQ(chosen.others, libraries{"/found/libze_intel_gpu_legacy1.so.1"});
 }
 
 TEST_F(DriverFacts, TheDeviceOfWslIsAGpu) {
@@ -168,7 +188,7 @@ TEST_F(DriverFacts, AnAcceleratorIsAnNpuWithOneDriverUnderTwoNames) {
   add_device("accel/accel0");
   const auto chosen = choose_driver(read());
   EXPECT_EQ(chosen.library, "/found/libze_intel_npu.so.1");
-  EXPECT_EQ(chosen.left_out, libraries{});
+  EXPECT_EQ(chosen.others, libraries{});
 }
 
 TEST_F(DriverFacts, NoLibraryIsLoadedWhereTheEnvironmentDecides) {

@@ -25,6 +25,25 @@ TEST(way_in, script_or_program_without_the_loader_goes_directly) {
   EXPECT_EQ(choose_way_in(python, old_loader).way, way_in::direct);
 }
 
+TEST(way_in, several_drivers_are_reached_by_the_loader_unless_it_is_too_old) {
+  EXPECT_EQ(choose_way_to_several(fail("a script"), old_loader).way, way_in::loader);
+  const elf_symbols python{{}, {}, {"libc.so.6"}};
+  EXPECT_EQ(choose_way_to_several(python, old_loader).way, way_in::loader);
+  const elf_symbols newer{{"zeInitDrivers"}, {}, {"libze_loader.so.1"}};
+  EXPECT_EQ(choose_way_to_several(newer, old_loader).way, way_in::direct);
+  EXPECT_EQ(choose_way_to_several("/bin/true", "").way, way_in::direct);
+}
+
+TEST(way_in, every_driver_gets_a_recorder_as_far_as_there_are_copies) {
+  installation files;
+  files.recorder = "/x/libzevent_recorder.so.1";
+  files.record_directory = "/x/zevent/record";
+  EXPECT_EQ(files.recorders_for(1), "/x/libzevent_recorder.so.1");
+  EXPECT_EQ(files.recorders_for(2),
+            "/x/libzevent_recorder.so.1,/x/zevent/record/libzevent_recorder_2.so.1");
+  EXPECT_EQ(files.recorders_for(9), files.recorders_for(4));
+}
+
 TEST(way_in, without_a_loader_everything_goes_directly) {
   EXPECT_EQ(choose_way_in("/bin/true", "").way, way_in::direct);
 }

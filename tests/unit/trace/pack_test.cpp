@@ -1,4 +1,5 @@
 #include "trace/pack.hpp"
+#include "api/program_image.hpp"
 #include "base/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include <fstream>
 
 #include "api/call_codec.hpp"
+#include "api/program_image.hpp"
 #include "packed.hpp"
 #include "trace/open_trace.hpp"
 
@@ -271,6 +273,24 @@ TEST(pack, a_process_that_became_another_program_ended_as_the_last_one) {
   EXPECT_EQ(trace.run().processes[1].end, (process_end{end_kind::exited, 7, std::nullopt}));
   EXPECT_EQ(trace.run().processes[2].end.kind, end_kind::unknown)
       << "the number of a process was given out again";
+}
+
+TEST(pack, parts_of_one_program_with_several_drivers_all_have_its_end) {
+  fake_program before, first, second;
+  for (auto* each : {&before, &first, &second}) {
+    query_event(*each, {1000, 10}, 1);
+    each->file.header().state = recording::part_state::recording;
+    each->file.header().process_start = 77;
+    each->file.header().end = {recording::end_kind::exited, 7, 0};
+    recording::set_program_image(each->file.header(), each == &before ? 1 : 2);
+  }
+  first.file.header().open_ticks = 5;
+  second.file.header().open_ticks = 6;
+  const auto trace = packed({&before, &first, &second});
+  ASSERT_EQ(trace.run().processes.size(), 3u);
+  EXPECT_EQ(trace.run().processes[0].end.kind, end_kind::replaced);
+  for (const size_t i : {1, 2})
+    EXPECT_EQ(trace.run().processes[i].end, (process_end{end_kind::exited, 7, std::nullopt}));
 }
 
 TEST(pack, parts_of_processes_that_found_no_room_at_all_are_not_kept) {
