@@ -48,7 +48,6 @@ WAITS = f"memory->waits({POSITION})"
 MEMORY_BEFORE = {
     "zeEventHostSynchronize": WAITS,
     "zeEventQueryStatus": WAITS,
-    "zeEventQueryKernelTimestamp": WAITS,
     "zeFenceHostSynchronize": WAITS,
     "zeFenceQueryStatus": WAITS,
     "zeCommandQueueSynchronize": WAITS,
@@ -107,7 +106,6 @@ MEMORY_AFTER = {
     "zeCommandListImmediateAppendCommandListsWithParameters": SUBMITTED,
     "zeEventHostSynchronize": WAITED,
     "zeEventQueryStatus": WAITED,
-    "zeEventQueryKernelTimestamp": WAITED,
     "zeFenceHostSynchronize": WAITED,
     "zeFenceQueryStatus": WAITED,
     "zeCommandQueueSynchronize": f"memory->waited({POSITION}, hCommandQueue)",

@@ -1,5 +1,4 @@
 #include "trace/pack.hpp"
-#include "api/program_image.hpp"
 #include "base/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
