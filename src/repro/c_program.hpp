@@ -21,7 +21,7 @@ struct program_options {
   std::vector<replay::call_selection> selections{{}};
   model::symptom symptom;
   replay::poll_mode polls = replay::poll_mode::until_done;
-  uint64_t most_statements = 60'000;  // more do not compile in reasonable time
+  uint64_t most_statements = 250'000;  // a minute of GCC with -O1
   uint64_t lines_per_function = 400;
   uint64_t lines_per_file = 4'000;
   replay::progress_listener progress;  // of reading the trace

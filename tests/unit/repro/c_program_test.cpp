@@ -314,6 +314,25 @@ TEST_F(CProgram, SaysWhatToCutWhereItIsTooLarge) {
   EXPECT_NE(written.error().message.find("--until"), std::string::npos) << written.error().message;
 }
 
+// A runtime that recycles its events never does quite the same twice.
+TEST_F(CProgram, MayBeLongWhereNothingRepeatsItself) {
+  const auto owner = pool(0x9000, 64);
+  std::vector<ze_event_handle_t> events;
+  for (uint32_t i = 0; i < 64; ++i) events.push_back(event(owner, 0xe000 + 16 * i, i));
+  app.file.segment(2000);
+  app.on_thread(1);
+  uint32_t noise = 1;
+  for (int i = 0; i < 70'000; ++i) {
+    noise = noise * 1664525u + 1013904223u;
+    app.call("zeEventHostSignal", when(), events[noise >> 26]);
+  }
+  program_options options;
+  options.symptom = *model::parse_symptom("zeInit>1s");
+  const auto written = write_program(packed({&app}), options);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_GT(written->statements, 60'000u);
+}
+
 TEST_F(CProgram, HasThreadsThatTakeTurns) {
   const auto one = event(pool(0x9000, 1), 0xe000);
   app.on_thread(2, "other");
