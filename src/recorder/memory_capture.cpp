@@ -449,7 +449,8 @@ void memory_capture::note_results(uint64_t call, const void* stream) {
   if (call == 0 || !watches_anything_.load(std::memory_order_relaxed)) return;
   // Where there was nothing to wait for, the host wrote what changed.
   commands_under_way_.store(!was_idle, std::memory_order_relaxed);
-  note_changes(call, was_idle ? uint8_t{0} : recording::memory_is_after_call, true);
+  const uint8_t when = recording::memory_is_after_call;
+  note_changes(call, was_idle ? uint8_t{0} : when, true);
   commands_under_way_.store(false, std::memory_order_relaxed);
 }
 
