@@ -1,7 +1,7 @@
-// Functions of Intel's GPU driver that no installed header declares and that the software driver does
-// not have: they are recorded, shown and replayed like all others. Programs get them by name through
-// zeDriverGetExtensionFunctionAddress. What is declared nowhere is passed through: docs/recording.md.
-// The form is that of zex_api.h, which the API generator reads too.
+// Functions of Intel's GPU driver that no installed header declares and that the software driver
+// does not have: they are recorded, shown and replayed like all others. Programs get them by name
+// through zeDriverGetExtensionFunctionAddress. What is declared nowhere is passed through:
+// docs/recording.md. The form is that of zex_api.h, which the API generator reads too.
 // clang-format off
 #ifndef ZEVENT_ZEX_RECORDED_API_H
 #define ZEVENT_ZEX_RECORDED_API_H
