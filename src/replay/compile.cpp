@@ -400,6 +400,8 @@ void compiler::look_at_allocations() {
     if (memory == nullptr || memory->handle.handle_class != trace::memory_class ||
         memory->size_bytes == 0 || !functions[maker].name.starts_with("zeMemAlloc"))
       continue;
+    // When a process frees what it has from its parent is not known.
+    if (memory->handle.process != options_.selection.process) continue;
     const uint32_t look = add_look(
         {.device = {slot_id{slot}, 0}, .bytes = memory->size_bytes, .name = out_.slot_names[slot]});
     const auto freed =
