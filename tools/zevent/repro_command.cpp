@@ -61,7 +61,15 @@ result<std::vector<model::found_symptom>> find_rule(const trace::trace_file& tra
                            [&](uint64_t done, uint64_t total) { bar.update(done, total); });
 }
 
-// What a rule calls an error is worth more than a slow call.
+std::optional<trace::call> call_with_number(const trace::trace_file& trace, uint64_t number) {
+  trace::call_reader reader(trace);
+  while (const auto* call = reader.next())
+    if (trace::number_of(call->number) == number) return *call;
+  return std::nullopt;
+}
+
+// What a rule calls an error is worth more than a slow call, of which it may be the cause: unless
+// it comes after it.
 void prefer_rule_error(const trace::trace_file& trace, std::span<const uint32_t> processes,
                        uint64_t last_call, model::found_symptom& found) {
   const bool is_better = !std::holds_alternative<model::no_symptom>(found.what) &&
@@ -70,14 +78,12 @@ void prefer_rule_error(const trace::trace_file& trace, std::span<const uint32_t>
   report::progress_bar bar("checking");
   auto error = check::find_first_error(
       trace, processes, last_call, [&](uint64_t done, uint64_t total) { bar.update(done, total); });
-  if (error) found = std::move(*error);
-}
-
-std::optional<trace::call> call_with_number(const trace::trace_file& trace, uint64_t number) {
-  trace::call_reader reader(trace);
-  while (const auto* call = reader.next())
-    if (trace::number_of(call->number) == number) return *call;
-  return std::nullopt;
+  if (!error) return;
+  constexpr uint64_t long_ns = 10 * model::blocking_ns;
+  const auto slow = std::holds_alternative<model::slow_call>(found.what) && error->call > found.call
+                        ? call_with_number(trace, found.call)
+                        : std::nullopt;
+  if (!slow || slow->duration_ns < long_ns) found = std::move(*error);
 }
 
 // Crashes and hangs come first, then errors, then slow calls.

@@ -2,13 +2,30 @@
 //
 //   two_queries         and nothing else
 //   two_queries race    before that, two fills of the same memory that nothing orders
+//   two_queries leak    after that, a queue is destroyed before its fence
 #include <string_view>
 
 #include "examples/example_device.hpp"
 
+namespace {
+
+void destroy_queue_before_fence(const example::device_and_context& at) {
+  ze_command_queue_desc_t queue_desc = {};
+  queue_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  ze_command_queue_handle_t queue = nullptr;
+  CHECK(zeCommandQueueCreate(at.context, at.device, &queue_desc, &queue));
+  const ze_fence_desc_t fence_desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, nullptr, 0};
+  ze_fence_handle_t fence = nullptr;
+  CHECK(zeFenceCreate(queue, &fence_desc, &fence));
+  CHECK(zeCommandQueueDestroy(queue));
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   const auto at = example::first_device();
-  if (argc == 2 && std::string_view(argv[1]) == "race") {
+  const std::string_view more = argc == 2 ? argv[1] : "";
+  if (more == "race") {
     static char memory[64];
     const auto list = example::immediate_list(at, example::order::unordered);
     for (const char pattern : {'a', 'b'})
@@ -26,5 +43,7 @@ int main(int argc, char** argv) {
   CHECK(zeEventCreate(pool, &event_desc, event.out()));
   const bool is_ready = zeEventQueryStatus(event) == ZE_RESULT_SUCCESS;
   CHECK(zeEventHostSignal(event));
-  return !is_ready && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS ? 0 : 1;
+  const bool is_ready_then = zeEventQueryStatus(event) == ZE_RESULT_SUCCESS;
+  if (more == "leak") destroy_queue_before_fence(at);
+  return !is_ready && is_ready_then ? 0 : 1;
 }

@@ -84,12 +84,15 @@ def case_no_recorded_call(trial):
 
 
 def case_order_of_symptoms(trial):
-    """A broken rule is more than a slow call."""
+    """A broken rule is more than a slow call, unless it is broken after it."""
     trial.record("1", "race")
     trial.run(["repro", "-o", "repro", "t.zev"], 0, r"symptom \d+ EV-25: call \d+ zeCommandListAppendMemoryFill")
     race = re.search(r"call (\d+)", trial.run(["check", "--symptom", "EV-25", "t.zev"], 1)).group(1)
     if "EV-25" in trial.run(["repro", "--until", str(int(race) - 1), "-o", "repro", "t.zev"], 0):
         sys.exit("a rule is told to be broken by calls that are left out")
+    trial.record("1", "leak")
+    trial.run(["check", "--symptom", "EV-39", "t.zev"], 1, "is there")
+    trial.run(["repro", "-o", "repro", "t.zev"], 0, r"symptom \d+>100us: call \d+ zeEventQueryStatus")
 
 
 def main():
