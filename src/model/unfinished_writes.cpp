@@ -1,6 +1,7 @@
 #include "model/unfinished_writes.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "model/process_calls.hpp"
 
@@ -9,14 +10,20 @@ namespace zevent::model {
 void unfinished_writes::begin(const call_view& call) {
   if (!looking_.empty()) looking_.erase(call.thread);
   const auto [first, last] = looks_of(call.number);
-  for (size_t i = first; i < last; ++i)
-    if (looks_[i].before_call) look(i);
+  for (size_t i = first; i < last; ++i) {
+    if (looks_[i].before_call)
+      look(i);
+    else
+      remember_pending(i);
+  }
   state_.begin(call);
 }
 
 void unfinished_writes::end(const call_view& call) {
-  state_.end(call);
   const auto [first, last] = looks_of(call.number);
+  for (size_t i = first; i < last; ++i)
+    if (!looks_[i].before_call) add_completed_by_others(i);
+  state_.end(call);
   if (first == last) return;
   for (size_t i = first; i < last; ++i)
     if (!looks_[i].before_call) look(i);
@@ -24,12 +31,38 @@ void unfinished_writes::end(const call_view& call) {
 }
 
 void unfinished_writes::starting(const run& about_to) {
+  for (auto& [look, writes] : pending_)
+    for (const auto& access : about_to.what->accesses)
+      if (access.writes) writes.push_back({id_of(about_to), access});
   for (const auto& [thread, looks] : looking_)
     for (size_t i = looks.first; i < looks.second; ++i) {
       if (looks_[i].before_call) continue;
       for (const auto& access : about_to.what->accesses)
         if (access.writes) add(i, access);
     }
+}
+
+void unfinished_writes::remember_pending(size_t look) {
+  auto& writes = pending_[look];
+  const auto& where = looks_[look].where;
+  state_.accesses().for_each_pending(where.first, where.end(),
+                                     [&](const run& each, const memory_access& access) {
+                                       if (access.writes) writes.push_back({id_of(each), access});
+                                     });
+}
+
+// What another thread waited for while the call was under way is complete by its wait, not by this
+// call: a replay may look before that.
+void unfinished_writes::add_completed_by_others(size_t look) {
+  const auto found = pending_.extract(look);
+  if (found.empty() || found.mapped().empty()) return;
+  std::set<run_id> still_pending;
+  const auto& where = looks_[look].where;
+  state_.accesses().for_each_pending(
+      where.first, where.end(),
+      [&](const run& each, const memory_access&) { still_pending.insert(id_of(each)); });
+  for (const auto& [which, access] : found.mapped())
+    if (!still_pending.contains(which)) add(look, access);
 }
 
 std::pair<size_t, size_t> unfinished_writes::looks_of(call_number call) const {

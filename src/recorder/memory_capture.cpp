@@ -262,14 +262,8 @@ bool memory_capture::source_appended(uint64_t call, ze_command_list_handle_t lis
   }
   if (plain) note_source(call, source);
   const bool looked = note_changes(call, 0);
-  commands_are_under_way();
-  return plain || looked;
-}
-
-void memory_capture::commands_are_under_way() {
   commands_under_way_.store(true, std::memory_order_relaxed);
-  if (mode_ == recording::memory_mode::results)
-    commands_unasked_for_.store(true, std::memory_order_relaxed);
+  return plain || looked;
 }
 
 bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_handle_t list) {
@@ -279,7 +273,7 @@ bool memory_capture::reading_command_appended(uint64_t call, ze_command_list_han
   const auto state = lists_.find(list);
   if (state == lists_.end() || !state->second.is_immediate) return false;
   note_changes(call, 0);
-  commands_are_under_way();
+  commands_under_way_.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -326,7 +320,7 @@ bool memory_capture::launch_appended(uint64_t call, ze_command_list_handle_t lis
   }
   if (!state->second.is_immediate) return looked;
   looked |= note_changes(call, 0);
-  commands_are_under_way();
+  commands_under_way_.store(true, std::memory_order_relaxed);
   return looked;
 }
 
@@ -401,7 +395,7 @@ bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_li
     if (state->second.writes_anywhere) watched_.mark_all_written();
   }
   note_changes(call, 0);
-  commands_are_under_way();
+  commands_under_way_.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -409,10 +403,8 @@ bool memory_capture::note_before_wait(uint64_t call) {
   if (call == 0) return false;
   const turn mine(mutex_);
   if (!mine) return false;
-  commands_unasked_for_.store(false, std::memory_order_relaxed);
+  copies_unasked_for_.store(false, std::memory_order_relaxed);
   for (const auto& each : operands_) note_snapshot(call, each, 0);
-  // What the host wrote meanwhile is its own, not what the commands are about to leave behind.
-  note_changes(call, 0);
   return true;
 }
 
@@ -477,7 +469,7 @@ void memory_capture::hold_operand(const address_range& range, bool is_source) {
   });
   if (operands_.size() >= max_operands) operands_.erase(operands_.begin());
   operands_.push_back({{range.begin, end}, is_source, max_waits});
-  commands_unasked_for_.store(true, std::memory_order_relaxed);
+  copies_unasked_for_.store(true, std::memory_order_relaxed);
 }
 
 void memory_capture::target_submitted(uint64_t call, const address_range& target) try {

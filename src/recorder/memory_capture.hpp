@@ -114,7 +114,7 @@ class memory_capture {
   // The host is about to wait for commands, or to ask whether they are done. Polls come here: one
   // load decides.
   bool waits(uint64_t call) {
-    return commands_unasked_for_.load(std::memory_order_relaxed) && note_before_wait(call);
+    return copies_unasked_for_.load(std::memory_order_relaxed) && note_before_wait(call);
   }
   // Commands that wait for the host may go on, with what it has written since they were submitted.
   bool host_signals(uint64_t call) {
@@ -160,7 +160,6 @@ class memory_capture {
   bool is_plain(const address_range& range) const;  // mutex_ is held, as for all that follow
   bool source_appended(uint64_t call, ze_command_list_handle_t list, const address_range& source);
   void note_source(uint64_t call, const address_range& source);
-  void commands_are_under_way();
   void note_pieces(uint64_t call, const address_range& range);
   void note_of_kernel(uint64_t call, const address_range& range);
   bool is_used_by_kernel(const address_range& range) const;
@@ -182,9 +181,9 @@ class memory_capture {
   std::atomic<bool> watches_anything_{false};
   // Whether commands were given to the device since the host last waited; relaxed, as above.
   std::atomic<bool> commands_under_way_{false};
-  // Whether commands of which results are wanted were given to the device since the host last asked
-  // for anything; relaxed, as above.
-  std::atomic<bool> commands_unasked_for_{false};
+  // Whether copies were given to the device since the host last asked for anything; relaxed, as
+  // above.
+  std::atomic<bool> copies_unasked_for_{false};
 
   // Whether plain_in_use_ has something; relaxed, as above.
   std::atomic<bool> kernels_use_plain_{false};

@@ -46,5 +46,9 @@ WAIT_FOR_TIMESTAMPS = [
 # OUT_OF_DEVICE_MEMORY, now this and now that.
 OPEN_NOTHING = ["ipc_producer+ipc_consumer"]
 
+# Commands should overwrite what the host wrote, and do not: the replay, which leaves to the device what is the
+# device's, has something else there.
+NOT_OVERWRITTEN = ["missing_barrier wrong", "missing_barrier right", "missing_wait wrong", "missing_wait right"]
+
 # They make no call, so that there is no trace.
 WITHOUT_TRACE = ["small_programs no_calls"]

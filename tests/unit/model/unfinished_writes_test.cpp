@@ -60,6 +60,20 @@ TEST_F(unfinished_writes_test, another_thread_may_submit_before_the_look_is_over
   EXPECT_TRUE(unfinished_after(waited));
 }
 
+TEST_F(unfinished_writes_test, another_thread_may_wait_before_the_call_that_looks_returns) {
+  program.fill(other, memory, page);
+  const auto waited = program.takes_ns(10'000).synchronise_list(list);
+  program.on_thread(1).synchronise_list(other);
+  EXPECT_TRUE(unfinished_after(waited));
+}
+
+TEST_F(unfinished_writes_test, another_thread_may_submit_and_wait_before_the_call_returns) {
+  const auto waited = program.takes_ns(10'000).synchronise_list(list);
+  program.on_thread(1).fill(other, memory, page);
+  program.on_thread(1).synchronise_list(other);
+  EXPECT_TRUE(unfinished_after(waited));
+}
+
 TEST_F(unfinished_writes_test, the_look_is_over_when_the_thread_goes_on) {
   const auto waited = program.synchronise_list(list);
   program.synchronise_list(list);
