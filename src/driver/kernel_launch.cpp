@@ -1,11 +1,11 @@
 #include "driver/kernel_launch.hpp"
 
-#include <unistd.h>
 #include <xmmintrin.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -121,15 +121,12 @@ class group_runner {
   }
 
  private:
+  // Behind what the program has printed so far, which may still be in its buffer.
   void print() {
-    const char* text = context_.printf_buffer;
-    size_t left = std::exchange(printed_bytes_, 0);
-    while (left > 0) {
-      const ssize_t written = ::write(STDOUT_FILENO, text, left);
-      if (written <= 0) return;
-      text += written;
-      left -= static_cast<size_t>(written);
-    }
+    const size_t bytes = std::exchange(printed_bytes_, 0);
+    if (bytes == 0) return;
+    std::fwrite(context_.printf_buffer, 1, bytes, stdout);
+    std::fflush(stdout);
   }
 
   const kernel_image::work_group_function run_group_;

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdio>
 #include <string>
 
 #include "image_fixture.hpp"
@@ -22,6 +23,18 @@ TEST_F(printing, shows_vectors_of_every_size) {
   EXPECT_EQ(printed_by(kernel),
             "42 text 1.50|1,-2 1,-2,3 1,-2,3,-4|1,-2 1,-2,3 1,-2,3,-4|1,-2,3 1,-2|"
             "1,2 1,2,3 4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,4|1,2,3,4 1,2\n");
+}
+
+TEST_F(printing, comes_behind_what_the_program_has_printed) {
+  const auto kernel = kernel_of(module_of(printing_spv), "print_vectors");
+  set_all(kernel, 42);
+  ::testing::internal::CaptureStdout();
+  std::printf("before ");
+  run(kernel, 1, 1);
+  std::printf("after");
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(text.substr(0, 10), "before 42 ");
+  EXPECT_EQ(text.substr(text.size() - 6), "\nafter");
 }
 
 TEST_F(printing, goes_with_many_reads_of_images) {
