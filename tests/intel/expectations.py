@@ -44,7 +44,7 @@ WAIT_FOR_TIMESTAMPS = [
 
 # Simulated memory cannot be shared: opening the event of another process crashes in the driver or says
 # OUT_OF_DEVICE_MEMORY, now this and now that.
-OPEN_NOTHING = ["ipc_producer+ipc_consumer"]
+OPEN_NOTHING = ["ipc_producer+ipc_consumer", "small_programs memory_of_the_child"]
 
 # Commands should overwrite what the host wrote, and do not: the replay, which leaves to the device what is the
 # device's, has something else there.
