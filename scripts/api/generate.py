@@ -43,7 +43,7 @@ def write_if_changed(path, text):
 
 
 def tell_what_is_not_understood(headers, model):
-    """Newer headers have what nobody here has looked at yet. It is no reason not to build."""
+    """What newer headers have and the generator has no rule for. The build goes on without it."""
     for title, names in (
             ("functions that are passed through and not recorded", sorted(headers.left_out)),
             ("pointers that are recorded as an address", model.unknown),

@@ -13,9 +13,10 @@ constexpr uint64_t first_commands = 1000;
 
 constexpr uint64_t first_dwells = 16;
 constexpr useconds_t dwell_us = 50;
-// How long, and how often in vain, a call waits for one of another thread.
-constexpr int longest_meeting_dwells = 100;
-constexpr int most_missed_meetings = 8;
+// A call waits for a call of another thread: up to so many times dwell_us, and no more once so many
+// waits on the object were without one.
+constexpr int max_waits_for_call = 100;
+constexpr int max_calls_missed = 8;
 
 struct chaos_setting {
   bool on = false;
@@ -85,13 +86,13 @@ void chaos_dwell::stay() {
   inside_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// A lock of the program keeps the other call away: then this waits in vain, and soon no more.
+// Where the program has a lock around its calls, no other call comes: hence the limits.
 void chaos_dwell::wait_for_another_call() {
-  if (missed_.load(std::memory_order_relaxed) >= most_missed_meetings) {
+  if (missed_.load(std::memory_order_relaxed) >= max_calls_missed) {
     usleep(dwell_us);
     return;
   }
-  for (int i = 0; i < longest_meeting_dwells; ++i) {
+  for (int i = 0; i < max_waits_for_call; ++i) {
     if (inside_.load(std::memory_order_relaxed) > 1) return;
     usleep(dwell_us);
   }

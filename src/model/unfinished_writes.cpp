@@ -33,7 +33,7 @@ void unfinished_writes::end(const call_view& call) {
 void unfinished_writes::starting(const run& about_to) {
   for (auto& [look, writes] : pending_)
     for (const auto& access : about_to.what->accesses)
-      if (access.writes) writes.push_back({id_of(about_to), access});
+      if (access.writes && touches(look, access)) writes.push_back({id_of(about_to), access});
   for (const auto& [thread, looks] : looking_)
     for (size_t i = looks.first; i < looks.second; ++i) {
       if (looks_[i].before_call) continue;
@@ -80,6 +80,13 @@ void unfinished_writes::look(size_t which) {
                                      [&](const run&, const memory_access& access) {
                                        if (access.writes) add(which, access);
                                      });
+}
+
+bool unfinished_writes::touches(size_t look, const memory_access& access) const {
+  const auto& where = looks_[look].where;
+  return overlap(simplified(access.region),
+                 simplified({.first = where.first, .row_bytes = where.end() - where.first}))
+      .has_value();
 }
 
 // The rows of a region that lie in the look, one by one.

@@ -46,6 +46,7 @@ class unfinished_writes final : public listener {
   void look(size_t which);
   void remember_pending(size_t look);
   void add_completed_by_others(size_t look);
+  bool touches(size_t look, const memory_access& access) const;
   void add(size_t look, const memory_access& access);
 
   std::span<const memory_look> looks_;

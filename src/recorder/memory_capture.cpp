@@ -325,6 +325,7 @@ bool memory_capture::launch_appended(uint64_t call, ze_command_list_handle_t lis
 }
 
 bool memory_capture::fill_appended(const void* target, uint64_t bytes) {
+  if (mode_ < recording::memory_mode::full) return false;
   const turn mine(mutex_);
   if (mine) remember_plain(range_of(target, bytes));
   return false;

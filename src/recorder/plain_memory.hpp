@@ -7,7 +7,7 @@
 
 namespace zevent::recorder {
 
-// Memory of the program's own (of malloc, of mmap, of a stack): nobody tells how large a piece is.
+// Memory of the program's own (of malloc, of mmap, of a stack), whose size no call gives.
 
 // The block of glibc's heap that begins at the address, as far as what stands before and behind it
 // is what stands around such a block. Any address may be asked for: nothing is read that cannot be.

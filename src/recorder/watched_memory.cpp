@@ -166,7 +166,7 @@ void watched_memory::add_of_device(uint64_t address, uint64_t bytes) {
   allocation* own = insert(address, bytes);
   if (own == nullptr) return;
   own->is_of_device = true;
-  // Nobody tells which of its pages commands wrote: what is still zero counts as never written.
+  // Which of its pages commands wrote is not known: those that are still zero count as not written.
   uint64_t page = page_begin(address);
   for (uint64_t& hash : own->page_hashes) {
     hash = hash_of_zeros(common(own->range, {page, page + page_bytes}).size());

@@ -62,10 +62,10 @@ result<std::vector<model::found_symptom>> find_rule(const trace::trace_file& tra
 }
 
 std::optional<trace::call> call_with_number(const trace::trace_file& trace, uint64_t number) {
-  trace::call_reader reader(trace);
-  while (const auto* call = reader.next())
-    if (trace::number_of(call->number) == number) return *call;
-  return std::nullopt;
+  trace::call_reader reader(trace, trace::call_number{number});
+  const auto* call = reader.next();
+  if (call == nullptr || trace::number_of(call->number) != number) return std::nullopt;
+  return *call;
 }
 
 // What a rule calls an error is worth more than a slow call, of which it may be the cause: unless
