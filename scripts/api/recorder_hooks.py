@@ -538,8 +538,9 @@ class _Hook:
         written = memory_written(f)
         if before or written:
             body.append("  if (auto* memory = memory_capture::current()) {")
-            body += [f"    {written};"] if written else []
+            # What the host wrote is noted before the command counts as one that may write.
             body += [f"    if ({before}) call.restart();"] if before else []
+            body += [f"    {written};"] if written else []
             body.append("  }")
         profile = ProfileHook(self.model, f)
         body += [f"  {line}" for line in profile.before]

@@ -384,6 +384,7 @@ bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_li
   if (call == 0) return false;
   const turn mine(mutex_);
   if (!mine) return false;
+  note_changes(call, 0);  // the host's, before these commands count as writers
   for (const auto list : lists) {
     const auto state = lists_.find(list);
     if (state == lists_.end()) continue;
@@ -395,7 +396,6 @@ bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_li
     for (const auto& each : state->second.written) watched_.mark_written(each);
     if (state->second.writes_anywhere) watched_.mark_all_written();
   }
-  note_changes(call, 0);
   commands_under_way_.store(true, std::memory_order_relaxed);
   return true;
 }

@@ -316,7 +316,7 @@ void watched_memory::note_piece(allocation& from, address_range pages, change ho
       end_run(part.begin);
     } else {
       known = hash;
-      if (looks_at_marked_) from.is_unsettled[number] = from.is_marked && !device_is_idle_;
+      from.is_unsettled[number] = from.is_marked && !(looks_at_marked_ && device_is_idle_);
       if (!in_run) changed_from = part.begin;
       in_run = true;
     }

@@ -99,6 +99,15 @@ TEST_P(WatchedMemory, NotesResultsAgainUntilTheDeviceIsIdle) {
   EXPECT_TRUE(changes().empty());
 }
 
+TEST_P(WatchedMemory, NotesAsResultsWhatWasNotedWhileCommandsRan) {
+  watched_.add(at(0), 2 * page_bytes);
+  watched_.mark_written({at(0), at(1)});
+  memory_[0] = std::byte{7};
+  EXPECT_EQ(changes().size(), 1u);
+  EXPECT_EQ(results(true).size(), 1u) << "the device may have written it";
+  EXPECT_TRUE(results(true).empty());
+}
+
 TEST_P(WatchedMemory, WhatCommandsWriteToTheDeviceIsNotedWhateverItIs) {
   watched_.add_of_device(at(0), 3 * page_bytes);
   watched_.read_devices_by([&](uint64_t, std::span<std::byte> target) {
