@@ -7,6 +7,7 @@
 #include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/engine.hpp"
+#include "driver/host_clock.hpp"
 #include "driver/stream.hpp"
 
 namespace zevent::driver {
@@ -53,6 +54,7 @@ void learn(bool somebody_came) {
 }
 
 uint64_t next_step_ns(uint64_t step_ns, bool starved, uint64_t longest_ns) {
+  if (host_clock::is_stopped()) return first_step_ns;
   return std::min(step_ns * 2, starved ? longest_step_of_starvation_ns : longest_ns);
 }
 
@@ -145,6 +147,7 @@ bool chaos_completion::give_way() {
   const uint64_t deadline_ns = device_clock::host_now_ns() + longest_precedence_ns;
   while (coming_first.load(std::memory_order_relaxed) > 0 && demand.is_waited_for()) {
     if (device_clock::host_now_ns() >= deadline_ns) return false;
+    host_clock::count_look();
     demand.sleep(demand.changes(), first_step_ns);
   }
   return true;
@@ -170,6 +173,7 @@ void chaos_completion::let_look() {
     uint64_t looked_ns = now_ns;
     for (uint64_t step_ns = first_step_ns;
          !demand.is_back(each) && had_ns < head_start_ns && now_ns < deadline_ns;) {
+      host_clock::count_look();
       demand.sleep(demand.changes(), step_ns);
       now_ns = device_clock::host_now_ns();
       if (now_ns - looked_ns < first_step_ns) continue;  // calls of others end the sleep: many
@@ -221,6 +225,7 @@ void chaos_completion::wait_for_demand(stream& held) {
       allowed_ = submitted;
       return;
     }
+    host_clock::count_look();
     demand.sleep(changes, step_ns);
     step_ns = next_step_ns(step_ns, starved, longest_step_ns);
   }

@@ -1,10 +1,9 @@
 #include "driver/device_clock.hpp"
 
-#include <ctime>
-
 #include "base/checked_cast.hpp"
 #include "base/environment.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/host_clock.hpp"
 
 namespace zevent::driver {
 
@@ -21,9 +20,7 @@ device_clock::device_clock()
 }
 
 uint64_t device_clock::host_now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return host_clock::now_ns();
 }
 
 uint64_t device_clock::to_ticks(uint64_t host_ns) const {

@@ -4,7 +4,7 @@
 
 namespace zevent::driver {
 
-// The clock of a device: ticks of CLOCK_MONOTONIC since the driver started, at a resolution and
+// The clock of a device: ticks of the host's clock since the driver started, at a resolution and
 // with a number of valid bits that the environment sets, so that wrap-around can be tested.
 class device_clock {
  public:

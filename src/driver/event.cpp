@@ -1,7 +1,5 @@
 #include "driver/event.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -12,6 +10,7 @@
 #include "driver/chaos.hpp"
 #include "driver/device_clock.hpp"
 #include "driver/fault_injection.hpp"
+#include "driver/host_clock.hpp"
 #include "driver/host_demand.hpp"
 #include "driver/made_with_driver.hpp"
 #include "driver/quirks.hpp"
@@ -261,7 +260,7 @@ bool event::will_never_come() const noexcept {
 
 void event::suffer_query_faults() const {
   if (wants_times_ && has_fault(fault::query_slow)) {
-    usleep(static_cast<useconds_t>(active_faults().number(fault::query_slow)));
+    host_clock::sleep_ns(active_faults().number(fault::query_slow) * 1000);
   }
   const bool behind_barrier = has_fault(fault::query_blocks_behind_barrier) &&
                               barrier_signals_.load(std::memory_order_relaxed);

@@ -1,7 +1,5 @@
 #include "driver/stream.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "driver/event.hpp"
 #include "driver/fault_injection.hpp"
 #include "driver/fork_safety.hpp"
+#include "driver/host_clock.hpp"
 #include "driver/host_demand.hpp"
 #include "driver/ipc.hpp"
 #include "driver/made_with_driver.hpp"
@@ -59,11 +58,6 @@ uint64_t next_stream_index() {
 std::unique_ptr<completion_order> make_order(uint64_t stream_index) {
   if (has_chaos()) return std::make_unique<chaos_completion>(stream_index);
   return std::make_unique<sequential_completion>();
-}
-
-void sleep_ns(uint64_t time_ns) {
-  for (; time_ns > 500'000'000; time_ns -= 500'000'000) usleep(500'000);
-  usleep(static_cast<useconds_t>(time_ns / 1000));
 }
 
 }  // namespace
@@ -381,7 +375,7 @@ void stream::execute(const started_command& started) {
   }
   if (slowed) {
     const uint64_t took_ns = device_clock::host_now_ns() - start_ns;
-    sleep_ns(took_ns * (active_faults().number(fault::slow_engine) - 1));
+    host_clock::sleep_ns(took_ns * (active_faults().number(fault::slow_engine) - 1));
   }
   if (signalled == nullptr && started.links->counted == 0) return;
   if (timed) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "driver/host_clock.hpp"
+
 namespace zevent::driver {
 namespace {
 
@@ -59,36 +61,39 @@ uint64_t turns_of(pid_t thread) {
 // What a turn is worth at least: less than the system gives a thread that does not yield.
 constexpr uint64_t worth_of_turn_ns = 500'000;
 
+uint64_t difference(uint64_t later, uint64_t earlier) {
+  return later - std::min(later, earlier);
+}
+
 }  // namespace
 
-thread_watch::thread_watch(pid_t thread)
-    : thread_(thread),
-      seen_ns_(read_clock_ns(CLOCK_MONOTONIC)),
-      processor_ns_(processor_time_ns(thread)),
-      turns_(turns_of(thread)) {}
+thread_sample sample_thread(pid_t thread) {
+  if (host_clock::is_stopped()) return {'S', host_clock::now_ns(), 0, 0};
+  const char state = state_of(thread);
+  return {state, read_clock_ns(CLOCK_MONOTONIC), processor_time_ns(thread), turns_of(thread)};
+}
 
-uint64_t thread_watch::had_ns() {
-  const char state = state_of(thread_);
-  const uint64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-  const uint64_t processor_ns = processor_time_ns(thread_);
-  const uint64_t turns = turns_of(thread_);
-  const uint64_t passed_ns = now_ns - seen_ns_;
-  const uint64_t worth_ns = (turns - std::min(turns, turns_)) * worth_of_turn_ns;
-  switch (state) {
+uint64_t scheduled_time_ns(const thread_sample& from, const thread_sample& to) {
+  const uint64_t passed_ns = difference(to.taken_ns, from.taken_ns);
+  switch (to.state) {
     case 'R':
-      had_ns_ += std::max(processor_ns - std::min(processor_ns, processor_ns_),
-                          std::min(worth_ns, passed_ns));
-      break;
+      return std::max(difference(to.processor_ns, from.processor_ns),
+                      std::min(difference(to.turns, from.turns) * worth_of_turn_ns, passed_ns));
     case 'D':  // waits for a disk: for memory, more often than not
     case 'T':
     case 't':
-      break;
+      return 0;
     default:
-      had_ns_ += passed_ns;
+      return passed_ns;
   }
-  seen_ns_ = now_ns;
-  processor_ns_ = processor_ns;
-  turns_ = turns;
+}
+
+thread_watch::thread_watch(pid_t thread) : thread_(thread), last_(sample_thread(thread)) {}
+
+uint64_t thread_watch::had_ns() {
+  const thread_sample now = sample_thread(thread_);
+  had_ns_ += scheduled_time_ns(last_, now);
+  last_ = now;
   return had_ns_;
 }
 

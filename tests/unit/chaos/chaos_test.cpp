@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "driver/host_clock.hpp"
+#include "driver/host_demand.hpp"
+#include "driver/parking_lot.hpp"
 #include "unit/chaos/configured_driver.hpp"
 
 namespace zevent::driver::test {
@@ -16,24 +17,14 @@ namespace {
 
 constexpr size_t chunks = 16;
 
-// What a slow machine takes for a call.
-void take_long() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
-}
-
-// What a thread takes that has something to do before it looks, in time of a processor.
-void work_for_a_moment() {
-  const auto used_ns = [] {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-  };
-  for (const auto start_ns = used_ns(); used_ns() - start_ns < 300'000;) {
-  }
-}
-
+// The clock by which the driver holds commands back is stopped: time passes only where a test says
+// so.
 class chaos : public configured_driver, public ::testing::WithParamInterface<int> {
  protected:
+  explicit chaos(bool stops_clock = true) {
+    if (stops_clock) host_clock::stop();
+  }
+
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(start("ZEVENT_CHAOS", std::to_string(GetParam()).c_str()));
     source_ = shared_memory<uint32_t>(chunks);
@@ -66,15 +57,40 @@ class chaos : public configured_driver, public ::testing::WithParamInterface<int
     }
   }
 
-  // Whether the last chunk arrives while the program makes so many other calls, and waits
-  // for nothing.
-  bool arrives_unasked(int most_calls) {
-    ze_event_handle_t unused = regular_event();
-    for (int calls = 0; calls < most_calls && seen(chunks - 1) == 0; ++calls) {
-      EXPECT_EQ(zeEventHostReset(unused), ZE_RESULT_SUCCESS);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Time passes, and a stream that is held back sees it: there has to be one, or it has to be about
+  // to be held back. Ends early when a chunk arrives.
+  void let_pass(uint64_t time_ns) {
+    const size_t arrived_before = arrived_so_far();
+    host_clock::advance(time_ns);
+    const uint64_t looks = host_clock::looks();
+    // The first of two may have begun before.
+    while (host_clock::looks() < looks + 2 && arrived_so_far() == arrived_before &&
+           arrived_before < chunks) {
+      std::this_thread::yield();
     }
-    return seen(chunks - 1) != 0;
+  }
+
+  // What a slow machine takes for a call.
+  void take_long() { let_pass(30'000'000); }
+
+  // The program makes other calls and waits for nothing, in no time, until the last chunk arrives.
+  void make_calls_until_arrival() {
+    ze_event_handle_t unused = regular_event();
+    while (seen(chunks - 1) == 0) {
+      EXPECT_EQ(zeEventHostReset(unused), ZE_RESULT_SUCCESS);
+      std::this_thread::yield();
+    }
+  }
+
+  // So many streams wait for something.
+  static void await_parked(size_t streams) {
+    for (size_t parked = 0; parked < streams; std::this_thread::yield()) {
+      parked = 0;
+      parking_lot::instance().has_parked([&](const wait_point&) {
+        ++parked;
+        return false;
+      });
+    }
   }
 
   // The second chunk signals, and the others come after it.
@@ -194,19 +210,19 @@ TEST_P(chaos, what_follows_an_early_signal_is_not_there_although_another_thread_
     goes_to_wait = true;
     EXPECT_EQ(zeEventHostSynchronize(all_done, forever), ZE_RESULT_SUCCESS);
   });
-  while (!goes_to_wait) std::this_thread::yield();
-  take_long();
+  while (!goes_to_wait || !host_demand::instance().is_waited_for()) std::this_thread::yield();
   ze_command_list_handle_t list = in_order_list();
   ze_event_handle_t begin = gate_on(list);
   append_with_early_signal(list, done);
   ASSERT_EQ(zeCommandListAppendSignalEvent(list, all_done), ZE_RESULT_SUCCESS);
   std::thread starter([&] {
-    take_long();  // until this thread waits
+    while (host_demand::instance().waiters().size() < 2) std::this_thread::yield();
     EXPECT_EQ(zeEventHostSignal(begin), ZE_RESULT_SUCCESS);
   });
   EXPECT_EQ(zeEventHostSynchronize(done, forever), ZE_RESULT_SUCCESS);
-  work_for_a_moment();
+  let_pass(499'999);  // what a thread has for a look, at least
   EXPECT_LT(arrived_so_far(), chunks);
+  host_clock::advance(1'500'001);  // and at most
   starter.join();
   other.join();
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
@@ -249,10 +265,12 @@ TEST_P(chaos, waiter_that_is_appended_before_a_reset_looks_after_it) {
   ASSERT_EQ(copy(list, &target_[0], &source_[0], nullptr, {ready}), ZE_RESULT_SUCCESS);
   take_long();
   ASSERT_EQ(zeEventHostReset(ready), ZE_RESULT_SUCCESS);
-  constexpr uint64_t long_enough_ns = 50'000'000;
-  EXPECT_EQ(zeCommandListHostSynchronize(list, long_enough_ns), ZE_RESULT_NOT_READY);
+  std::thread waiter(
+      [&] { EXPECT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS); });
+  await_parked(1);
+  EXPECT_EQ(seen(0), 0u);
   ASSERT_EQ(zeEventHostSignal(ready), ZE_RESULT_SUCCESS);
-  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+  waiter.join();
   EXPECT_EQ(arrived(), 1u);
 }
 
@@ -278,14 +296,6 @@ TEST_P(chaos, program_that_asks_again_and_again_gets_there) {
   while (zeCommandListHostSynchronize(list, 0) == ZE_RESULT_NOT_READY) std::this_thread::yield();
 }
 
-TEST_P(chaos, program_that_waits_for_very_short_times_gets_there) {
-  ze_event_handle_t done = regular_event();
-  append_chunks(in_order_list(), done);
-  while (zeEventHostSynchronize(done, 1) == ZE_RESULT_NOT_READY) {
-  }
-  EXPECT_EQ(arrived(), chunks);
-}
-
 TEST_P(chaos, program_that_asks_a_fence_gets_there) {
   ze_command_list_handle_t list = regular_list();
   append_chunks(list, nullptr);
@@ -303,30 +313,53 @@ TEST_P(chaos, program_that_asks_a_fence_gets_there) {
 TEST_P(chaos, program_that_looks_at_memory_only_gets_there) {
   ze_command_list_handle_t list = in_order_list();
   append_chunks(list, nullptr);
-  // Not for ever: a device may be lost.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(15);
-  while (seen(chunks - 1) == 0 && std::chrono::steady_clock::now() < end) {
-    std::this_thread::yield();
-  }
-  EXPECT_NE(seen(chunks - 1), 0);
+  while (seen(chunks - 1) == 0) let_pass(1'000'000);
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 
 TEST_P(chaos, commands_pile_up_only_so_far) {
   ze_command_list_handle_t list = in_order_list();
   for (size_t i = 0; i < 100; ++i) append_chunks(list, nullptr);
-  EXPECT_TRUE(arrives_unasked(300)) << "only a safety net has caught it";
+  make_calls_until_arrival();
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 
 TEST_P(chaos, what_nobody_waits_for_is_not_done) {
   ze_command_list_handle_t list = in_order_list();
   append_chunks(list, nullptr);
-  EXPECT_FALSE(arrives_unasked(10));
+  ze_event_handle_t unused = regular_event();
+  for (int calls = 0; calls < 10; ++calls) {
+    EXPECT_EQ(zeEventHostReset(unused), ZE_RESULT_SUCCESS);
+    take_long();
+  }
+  EXPECT_EQ(arrived_so_far(), 0u);
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, chaos, ::testing::Range(1, 11));
+
+// A wait that has a time limit ends by the host's clock.
+class chaos_in_real_time : public chaos {
+ protected:
+  chaos_in_real_time() : chaos(false) {}
+};
+
+TEST_P(chaos_in_real_time, program_that_waits_for_very_short_times_gets_there) {
+  ze_event_handle_t done = regular_event();
+  append_chunks(in_order_list(), done);
+  while (zeEventHostSynchronize(done, 1) == ZE_RESULT_NOT_READY) {
+  }
+  EXPECT_EQ(arrived(), chunks);
+}
+
+TEST_P(chaos_in_real_time, program_that_looks_at_memory_only_gets_there) {
+  ze_command_list_handle_t list = in_order_list();
+  append_chunks(list, nullptr);
+  while (seen(chunks - 1) == 0) std::this_thread::yield();
+  ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, chaos_in_real_time, ::testing::Range(1, 11));
 
 // Several lists: only those go on that somebody waits for.
 using chaos_of_lists = chaos;
@@ -384,12 +417,12 @@ TEST_P(chaos_of_lists, what_has_high_priority_comes_when_something_else_is_waite
   ze_command_list_handle_t urgent = in_order_list(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
   ze_command_list_handle_t waited_for = in_order_list(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW);
   ASSERT_EQ(copy(urgent, &target_[0], &source_[0], nullptr), ZE_RESULT_SUCCESS);
-  // It takes a thread of its own some time; what is not wanted would take still longer.
-  for (int i = 0; i < 1000 && seen(0) == 0; ++i) {
-    ASSERT_EQ(copy(waited_for, &target_[1], &source_[1], nullptr), ZE_RESULT_SUCCESS);
-    ASSERT_EQ(zeCommandListHostSynchronize(waited_for, forever), ZE_RESULT_SUCCESS);
-  }
-  EXPECT_EQ(seen(0), source_[0]);
+  ze_event_handle_t gate = gate_on(waited_for);
+  std::thread waiter(
+      [&] { EXPECT_EQ(zeCommandListHostSynchronize(waited_for, forever), ZE_RESULT_SUCCESS); });
+  while (seen(0) == 0) std::this_thread::yield();
+  ASSERT_EQ(zeEventHostSignal(gate), ZE_RESULT_SUCCESS);
+  waiter.join();
   ASSERT_EQ(zeCommandListHostSynchronize(urgent, forever), ZE_RESULT_SUCCESS);
 }
 
@@ -406,7 +439,7 @@ TEST_P(chaos_of_lists, command_that_lacks_a_wait_takes_what_was_there_before) {
 INSTANTIATE_TEST_SUITE_P(seeds, chaos_of_lists, ::testing::Range(1, 11));
 
 // Under all seeds what is waited for comes, with all that it waits for itself.
-using chain_of_lists = chaos;
+using chain_of_lists = chaos_in_real_time;
 
 TEST_P(chain_of_lists, host_that_waits_for_the_last_gets_it) {
   ze_event_pool_handle_t events = pool(chunks);
@@ -471,7 +504,7 @@ using hasty_chaos = chaos;
 TEST_P(hasty_chaos, what_can_be_done_is_done_at_once) {
   ze_command_list_handle_t list = in_order_list();
   append_chunks(list, nullptr);
-  EXPECT_TRUE(arrives_unasked(300));
+  make_calls_until_arrival();
   ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
 }
 

@@ -4,125 +4,124 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <memory>
 #include <thread>
-#include <vector>
+
+#include "support/other_thread.hpp"
 
 namespace zevent::driver::test {
 namespace {
 
-constexpr uint64_t a_while_ns = 20'000'000;
+using zevent::test::calling_thread;
 
-void let_pass(uint64_t time_ns) {
-  std::this_thread::sleep_for(std::chrono::nanoseconds(time_ns));
+constexpr uint64_t ms = 1'000'000;
+
+// Samples of a thread that is in some state, 100 ms apart.
+uint64_t had_ns(char state, uint64_t processor_ns, uint64_t turns) {
+  const thread_sample before = {'R', 7 * ms, 5 * ms, 3};
+  const thread_sample now = {state, 107 * ms, 5 * ms + processor_ns, 3 + turns};
+  return scheduled_time_ns(before, now);
 }
 
-// A thread that does something until it is told to stop.
-class other_thread {
- public:
+TEST(scheduled_time, of_a_sleeper_is_all_that_passes) {
+  EXPECT_EQ(had_ns('S', 0, 0), 100 * ms);
+}
+
+TEST(scheduled_time, of_a_worker_is_what_it_used_of_a_processor) {
+  EXPECT_EQ(had_ns('R', 100 * ms, 0), 100 * ms);
+  EXPECT_EQ(had_ns('R', 30 * ms, 0), 30 * ms);
+  EXPECT_EQ(had_ns('R', 30 * ms, 4), 30 * ms);
+}
+
+TEST(scheduled_time, of_a_thread_that_waits_for_a_processor_is_none) {
+  EXPECT_EQ(had_ns('R', 0, 0), 0u);
+}
+
+TEST(scheduled_time, of_a_thread_that_yields_includes_what_it_gives_away) {
+  EXPECT_EQ(had_ns('R', 1 * ms, 20), 10 * ms);
+  EXPECT_EQ(had_ns('R', 1 * ms, 1000), 100 * ms) << "no more than has passed";
+}
+
+TEST(scheduled_time, of_a_thread_that_waits_for_a_disk_or_is_stopped_is_none) {
+  for (const char state : {'D', 'T', 't'}) EXPECT_EQ(had_ns(state, 0, 0), 0u) << state;
+}
+
+TEST(scheduled_time, of_a_thread_that_is_gone_is_all_that_passes) {
+  const thread_sample before = {'R', 7 * ms, 5 * ms, 3};
+  EXPECT_EQ(scheduled_time_ns(before, {0, 107 * ms, 0, 0}), 100 * ms);
+}
+
+// What the system says of real threads.
+
+TEST(thread_sample, of_a_sleeper_says_that_it_sleeps) {
+  std::atomic<bool> ends{false};
+  {
+    const calling_thread sleeper([&] { ends.wait(false); });
+    EXPECT_TRUE(sleeper.blocks());
+    EXPECT_EQ(sample_thread(sleeper.id()).state, 'S');
+    ends = true;
+    ends.notify_all();
+  }
+}
+
+class running_thread : public ::testing::Test {
+ protected:
   template <typename Step>
-  explicit other_thread(Step step)
-      : thread_([this, step] {
-          id_ = gettid();
-          while (!stops_) step();
-        }) {
+  void watch(Step step) {
+    stepper_ = std::thread([this, step] {
+      id_ = gettid();
+      while (!ends_) step();
+    });
     while (id_ == 0) std::this_thread::yield();
   }
-  ~other_thread() { stop(); }
-
-  void stop() {
-    stops_ = true;
-    if (thread_.joinable()) thread_.join();
+  void end() {
+    ends_ = true;
+    if (stepper_.joinable()) stepper_.join();
   }
-  pid_t id() const { return id_; }
-  pthread_t native() { return thread_.native_handle(); }
+  void TearDown() override { end(); }
 
- private:
-  std::atomic<bool> stops_ = false;
-  std::atomic<pid_t> id_ = 0;
-  std::thread thread_;
+  std::atomic<bool> ends_{false};
+  std::atomic<pid_t> id_{0};
+  std::thread stepper_;
 };
 
-TEST(thread_watch, sleeper_has_all_the_time_that_passes) {
-  other_thread sleeper([] { let_pass(100'000'000); });
-  let_pass(a_while_ns);  // until it sleeps
-  thread_watch watch(sleeper.id());
-  let_pass(a_while_ns);
-  EXPECT_GE(watch.had_ns(), a_while_ns);
+TEST_F(running_thread, says_that_it_runs_and_uses_more_and_more_of_a_processor) {
+  watch([] {});
+  while (sample_thread(id_).state != 'R') std::this_thread::yield();
+  const auto before = sample_thread(id_);
+  while (sample_thread(id_).processor_ns <= before.processor_ns) std::this_thread::yield();
 }
 
-TEST(thread_watch, worker_comes_to_have_had_time) {
-  other_thread worker([] {});
-  thread_watch watch(worker.id());
-  while (watch.had_ns() < a_while_ns) std::this_thread::yield();
-}
-
-TEST(thread_watch, thread_that_is_gone_is_no_reason_to_wait) {
-  other_thread gone([] {});
-  thread_watch watch(gone.id());
-  gone.stop();
-  let_pass(a_while_ns);
-  EXPECT_GE(watch.had_ns(), a_while_ns);
-}
-
-// Threads that share one processor with the one that is watched and leave it little.
-class greedy_threads {
- public:
-  explicit greedy_threads(const other_thread& watched) {
-    cpu_set_t allowed;
-    EXPECT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    int processor = 0;
-    while (!CPU_ISSET(processor, &allowed)) ++processor;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(processor, &one);
-    for (int i = 0; i < 3; ++i) threads_.push_back(std::make_unique<other_thread>([] {}));
-    EXPECT_EQ(sched_setaffinity(watched.id(), sizeof one, &one), 0);
-    for (const auto& each : threads_) {
-      EXPECT_EQ(sched_setaffinity(each->id(), sizeof one, &one), 0);
-    }
-  }
-
- private:
-  std::vector<std::unique_ptr<other_thread>> threads_;
-};
-
-TEST(thread_watch, thread_that_waits_for_a_processor_has_none) {
-  other_thread starved([] {});
-  const greedy_threads greedy(starved);
-  ASSERT_EQ(setpriority(PRIO_PROCESS, static_cast<id_t>(starved.id()), 19), 0);
-
-  const auto start = std::chrono::steady_clock::now();
-  thread_watch watch(starved.id());
-  uint64_t had_ns = 0;
-  for (int i = 0; i < 20; ++i) {
-    let_pass(a_while_ns / 2);
-    had_ns = watch.had_ns();
-  }
-  const auto passed = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(had_ns, static_cast<uint64_t>(std::chrono::nanoseconds(passed).count()) / 2);
-}
-
-TEST(thread_watch, thread_that_yields_has_had_what_it_gives_away) {
+TEST_F(running_thread, that_yields_gets_turn_after_turn) {
   if (access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "the system does not tell";
-  other_thread modest([] { sched_yield(); });
-  const greedy_threads greedy(modest);
-  const auto processor_ns = [&] {
-    timespec used{};
-    clockid_t clock = 0;
-    EXPECT_EQ(pthread_getcpuclockid(modest.native(), &clock), 0);
-    EXPECT_EQ(clock_gettime(clock, &used), 0);
-    return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
-  };
-  const uint64_t used_before_ns = processor_ns();
-  thread_watch watch(modest.id());
-  while (watch.had_ns() < a_while_ns) let_pass(a_while_ns / 20);
-  EXPECT_LT(processor_ns() - used_before_ns, a_while_ns / 2);
+  // Alone on a processor it would never be taken off it: this thread shares one with it.
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  int processor = 0;
+  while (!CPU_ISSET(processor, &all)) ++processor;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  watch([] { sched_yield(); });
+  const auto before = sample_thread(id_);
+  while (sample_thread(id_).turns < before.turns + 10) std::this_thread::yield();
+}
+
+TEST_F(running_thread, comes_to_have_had_time) {
+  watch([] {});
+  thread_watch watched(id_);
+  while (watched.had_ns() < 20 * ms) std::this_thread::yield();
+}
+
+TEST_F(running_thread, that_is_gone_is_no_reason_to_wait) {
+  watch([] {});
+  const pid_t id = id_;
+  end();
+  while (sample_thread(id).state != 0) std::this_thread::yield();
+  thread_watch gone(id);
+  while (gone.had_ns() < 20 * ms) std::this_thread::yield();
 }
 
 }  // namespace
