@@ -96,3 +96,20 @@ function(zevent_test name)
       TEST_PREFIX "${name}." PROPERTIES ${properties})
   endif()
 endfunction()
+
+# zevent_output_test(<name> STATUS n PRINTS regex [WITHOUT regex] [TIMEOUT s] [ENVIRONMENT ...] COMMAND ...)
+# A command whose exit status and output are both compared: see tests/support/output_test.py.
+function(zevent_output_test name)
+  cmake_parse_arguments(arg "" "STATUS;PRINTS;WITHOUT;TIMEOUT" "ENVIRONMENT;COMMAND" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  set(without)
+  if(arg_WITHOUT)
+    set(without "--without=${arg_WITHOUT}")
+  endif()
+  add_test(NAME ${name}
+    COMMAND ${ZEVENT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/output_test.py
+            ${without} ${arg_STATUS} "${arg_PRINTS}" -- ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
