@@ -51,28 +51,34 @@ class process_ends : public testing::Test {
     return header.end;
   }
 
-  // Runs what a process of the recording does in the child of a child, as a script's programs are,
-  // and gives its number. The watch is looked at all the while.
+  // Runs a process of the recording in the child of a child, as a script's programs are, and gives
+  // its number. It begins a part, and once the watch has seen that, it does the deed. The watch is
+  // looked at until the child has ended.
   template <typename Deed>
   pid_t run_grandchild(process_end_watch& watch, Deed deed) {
-    int told[2];
-    EXPECT_EQ(pipe(told), 0);
+    int begun[2], seen[2];
+    EXPECT_EQ(pipe(begun), 0);
+    EXPECT_EQ(pipe(seen), 0);
     const pid_t child = fork();
     if (child == 0) {
       const pid_t grandchild = fork();
       if (grandchild == 0) {
-        deed();
+        begin_part(folder_, 0);
+        const pid_t self = getpid();
+        char word = 0;
+        if (write(begun[1], &self, sizeof(self)) != sizeof(self)) _exit(97);
+        if (read(seen[0], &word, 1) == 1) deed();
         _exit(98);
       }
-      if (write(told[1], &grandchild, sizeof(grandchild)) != sizeof(grandchild)) _exit(97);
       waitpid(grandchild, nullptr, 0);
       _exit(0);
     }
     pid_t grandchild = 0;
-    EXPECT_EQ(read(told[0], &grandchild, sizeof(grandchild)),
+    EXPECT_EQ(read(begun[0], &grandchild, sizeof(grandchild)),
               static_cast<ssize_t>(sizeof(grandchild)));
-    close(told[0]);
-    close(told[1]);
+    watch.look();
+    EXPECT_EQ(write(seen[1], "x", 1), 1);
+    for (const int end : {begun[0], begun[1], seen[0], seen[1]}) close(end);
     pollfd happens{watch.descriptor(), POLLIN, 0};
     while (waitpid(child, nullptr, WNOHANG) == 0) {
       poll(&happens, 1, 10);
@@ -126,16 +132,10 @@ TEST_F(process_ends, without_a_folder_there_is_nothing_to_watch) {
 TEST_F(process_ends, of_others_are_noted_with_the_status_or_the_signal) {
   if (!kernel_tells_ends_of_others()) GTEST_SKIP() << "the kernel does not tell";
   process_end_watch watch(folder_);
-  const auto exited = end_of(run_grandchild(watch, [&] {
-    begin_part(folder_, 0);
-    usleep(100'000);
-    _exit(7);
-  }));
+  const auto exited = end_of(run_grandchild(watch, [] { _exit(7); }));
   EXPECT_EQ(exited.kind, end_kind::exited);
   EXPECT_EQ(exited.status, 7u);
-  const auto crashed = end_of(run_grandchild(watch, [&] {
-    begin_part(folder_, 0);
-    usleep(100'000);
+  const auto crashed = end_of(run_grandchild(watch, [] {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
   }));
@@ -149,21 +149,21 @@ TEST_F(process_ends, of_others_are_noted_with_the_status_or_the_signal) {
 
 TEST_F(process_ends, of_a_process_that_nobody_waited_for_is_noted_at_the_end) {
   process_end_watch watch(folder_);
-  int told[2];
-  ASSERT_EQ(pipe(told), 0);
+  int begun[2], seen[2];
+  ASSERT_EQ(pipe(begun), 0);
+  ASSERT_EQ(pipe(seen), 0);
   const pid_t child = fork();
   if (child == 0) {
     begin_part(folder_, 0);
     char word = 0;
-    close(told[1]);
-    if (read(told[0], &word, 1) == 0) raise(SIGKILL);
+    close(seen[1]);
+    if (write(begun[1], "x", 1) == 1 && read(seen[0], &word, 1) == 0) raise(SIGKILL);
     _exit(98);
   }
-  pollfd happens{watch.descriptor(), POLLIN, 0};
-  ASSERT_EQ(poll(&happens, 1, 10'000), 1);
+  char word = 0;
+  ASSERT_EQ(read(begun[0], &word, 1), 1);
   watch.look();
-  close(told[0]);
-  close(told[1]);
+  for (const int end : {begun[0], begun[1], seen[0], seen[1]}) close(end);
   siginfo_t about{};
   waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT);
   watch.look();

@@ -38,17 +38,18 @@ TEST(program, missing_program_is_a_failure_that_names_it) {
 
 TEST(program, termination_signal_is_passed_on) {
   const auto end = run_program(
-      {"sh", "-c", "trap 'exit 3' TERM; kill -TERM $PPID; sleep 5 >/dev/null 2>&1 & wait"}, {});
+      {"sh", "-c", "trap 'exit 3' TERM; kill -TERM $PPID; while :; do sleep 0.01; done"}, {});
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(end->exit_status, 3);
 }
 
 TEST(program, every_signal_that_is_sent_here_alone_is_passed_on_once) {
   for (const std::string name : {"INT", "QUIT", "TERM", "HUP", "USR1", "USR2"}) {
+    // The last signal comes after all others.
     const auto script = fmt::format(
-        "n=0; trap 'n=$((n + 1))' {0}; kill -{0} $PPID; while [ $n = 0 ]; do :; done; sleep 0.1; "
-        "exit $n",
-        name);
+        "n=0; trap 'n=$((n + 1))' {0}; trap 'exit $n' {1}; kill -{0} $PPID; "
+        "while [ $n = 0 ]; do :; done; kill -{1} $PPID; while :; do :; done",
+        name, name == "USR2" ? "USR1" : "USR2");
     const auto end = run_program({"sh", "-c", script}, {});
     ASSERT_TRUE(end) << end.error().message;
     EXPECT_EQ(end->exit_status, 1) << name;
@@ -69,19 +70,19 @@ TEST(program, its_end_is_told_where_children_were_ignored) {
 }
 
 TEST(program, side_work_is_done_while_it_runs) {
-  int told[2];
+  int told[2], done[2];
   ASSERT_EQ(pipe(told), 0);
+  ASSERT_EQ(pipe(done), 0);
   int times = 0;
   const auto act = [&] {
     char word = 0;
     times += static_cast<int>(read(told[0], &word, 1));
+    EXPECT_EQ(write(done[1], "y\n", 2), 2);
   };
   signal_relay relay;
-  const auto end =
-      run_program({"sh", "-c", fmt::format("echo -n x >&{}; sleep 0.1; exit 5", told[1])}, {},
-                  relay, {told[0], act});
-  close(told[0]);
-  close(told[1]);
+  const auto script = fmt::format("echo -n x >&{}; read answer <&{}; exit 5", told[1], done[0]);
+  const auto end = run_program({"sh", "-c", script}, {}, relay, {told[0], act});
+  for (const int each : {told[0], told[1], done[0], done[1]}) close(each);
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(end->exit_status, 5);
   EXPECT_EQ(times, 1);
@@ -89,8 +90,9 @@ TEST(program, side_work_is_done_while_it_runs) {
 
 // The terminal sends them to all processes in the foreground, and so to the program.
 TEST(signal_relay, what_the_terminal_sends_is_not_passed_on) {
-  int told[2];
+  int told[2], done[2];
   ASSERT_EQ(pipe(told), 0);
+  ASSERT_EQ(pipe(done), 0);
   const auto act = [&] {
     char word = 0;
     ASSERT_EQ(read(told[0], &word, 1), 1);
@@ -98,12 +100,16 @@ TEST(signal_relay, what_the_terminal_sends_is_not_passed_on) {
     as_the_kernel.si_signo = SIGINT;
     as_the_kernel.si_code = SI_KERNEL;
     ASSERT_EQ(syscall(SYS_rt_sigqueueinfo, getpid(), SIGINT, &as_the_kernel), 0);
+    ASSERT_EQ(write(done[1], "y\n", 2), 2);
   };
   signal_relay relay;
-  const auto script = fmt::format("trap 'exit 9' INT; echo -n x >&{}; sleep 0.2; exit 5", told[1]);
+  // What is sent to this process alone is passed on, and comes later.
+  const auto script = fmt::format(
+      "trap 'exit 9' INT; trap 'exit 5' USR1; echo -n x >&{}; read answer <&{}; "
+      "kill -USR1 $PPID; while :; do :; done",
+      told[1], done[0]);
   const auto end = run_program({"sh", "-c", script}, {}, relay, {told[0], act});
-  close(told[0]);
-  close(told[1]);
+  for (const int each : {told[0], told[1], done[0], done[1]}) close(each);
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(end->exit_status, 5);
 }
