@@ -312,9 +312,11 @@ void stream::start_next() {
 // What comes meanwhile may overtake what has been started. Nobody has to let a stream pass that is
 // held back.
 void stream::hold_back() {
-  engine::instance().count_running(*this, -1);
-  order_->hold_back(*this);
-  engine::instance().count_running(*this, 1);
+  if (has_chaos()) {
+    engine::instance().count_running(*this, -1);
+    order_->hold_back(*this);
+    engine::instance().count_running(*this, 1);
+  }
   may_execute_ = true;
   fetch();
 }

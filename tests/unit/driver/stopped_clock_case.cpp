@@ -61,7 +61,7 @@ TEST_F(stopped_clock, low_priority_gives_way_to_high) {
       ASSERT_EQ(zeCommandListHostSynchronize(list, forever), ZE_RESULT_SUCCESS);
     }
     ASSERT_EQ(zeEventHostReset(gate), ZE_RESULT_SUCCESS);
-    EXPECT_EQ(one.place_of_high, 0u);
+    EXPECT_EQ(one.place_of_high, 0u) << "round " << round;
   }
 }
 
