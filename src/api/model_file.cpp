@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "api/c_names.hpp"
 #include "base/byte_writer.hpp"
 #include "base/untrusted_reader.hpp"
 
@@ -292,6 +293,39 @@ class model_checker {
  public:
   explicit model_checker(const model& m) : m_(m) {}
 
+  // Names go into C code, messages and file names: they are what Level Zero's are, and nothing
+  // else.
+  bool has_sound_names() const {
+    const auto are_identifiers = [](std::span<const variable> variables) {
+      return all(variables, [](const variable& v) { return is_identifier(v.name); });
+    };
+    return all(m_.types, [](const type& t) { return is_type_spelling(t.name); }) &&
+           all(m_.enumerations,
+               [](const enumeration& e) {
+                 return is_declared_type_name(e.name) && all(e.values, [](const enumerator& each) {
+                          return is_enumerator_name(each.name) && is_short_name(each.short_name);
+                        });
+               }) &&
+           all(m_.handles,
+               [](const handle_class& h) {
+                 return is_declared_type_name(h.name) && is_identifier(h.short_name);
+               }) &&
+           all(m_.records,
+               [&](const record& r) {
+                 return is_declared_type_name(r.name) && are_identifiers(r.fields);
+               }) &&
+           all(m_.functions,
+               [&](const function& f) {
+                 return is_function_name(f.name) && are_identifiers(f.parameters);
+               }) &&
+           all(m_.tables,
+               [](const dispatch_table& t) {
+                 return is_declared_type_name(t.name) &&
+                        (t.getter.empty() || is_function_name(t.getter));
+               }) &&
+           all(m_.externals, [](std::string_view each) { return is_description(each); });
+  }
+
   bool is_consistent() const {
     return all(m_.types, [&](const type& t) { return is_sound(t); }) &&
            all(m_.records, [&](const record& r) { return is_sound(r); }) &&
@@ -318,12 +352,24 @@ class model_checker {
       case type_kind::record:
         return t.index < m_.records.size() && t.size_bytes == m_.records[t.index].size_bytes;
       case type_kind::pointer:
-        return t.index < m_.types.size() && t.size_bytes == 8;
+        return t.index < m_.types.size() && t.size_bytes == 8 && ends(t);
       case type_kind::function:
         return t.size_bytes == 8;
       default:
         return is_scalar_size(t);
     }
+  }
+
+  // Whether pointers to pointers come to something in the end.
+  bool ends(const type& pointer) const {
+    constexpr int max_depth = 8;
+    const type* at = &pointer;
+    for (int depth = 0; depth < max_depth; ++depth) {
+      if (at->kind != type_kind::pointer) return true;
+      if (at->index >= m_.types.size()) return false;
+      at = &m_.types[at->index];
+    }
+    return false;
   }
 
   static bool is_scalar_size(const type& t) {
@@ -447,8 +493,11 @@ result<std::shared_ptr<const model>> read_model(std::span<const std::byte> bytes
                 version, model_format_version);
   auto storage = std::make_shared<model_storage>();
   storage->bytes.assign(bytes.begin(), bytes.end());
-  if (!model_reader(*storage).read() || !model_checker(storage->view).is_consistent())
-    return fail("the API description is damaged");
+  if (!model_reader(*storage).read()) return fail("the API description is damaged");
+  const model_checker checker(storage->view);
+  if (!checker.is_consistent()) return fail("the API description is damaged");
+  if (!checker.has_sound_names())
+    return fail("the API description has names that are not of Level Zero");
   return std::shared_ptr<const model>(storage, &storage->view);
 }
 

@@ -15,6 +15,9 @@ struct environment_variable {
   std::string_view values;         // what may stand in it, as the help text shows it
   std::string_view default_value;  // "" when unset means "off"
   std::string_view meaning;
+  // Whether it is a setting of the software driver and nothing else: neither a place on the machine
+  // nor a program. A replay takes these from a trace, which may be anyone's.
+  bool is_setting_of_driver = false;
 };
 
 std::span<const environment_variable> environment_variables();

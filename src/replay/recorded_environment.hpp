@@ -8,9 +8,14 @@
 
 namespace zevent::replay {
 
-// Variables that tell a driver how to behave, as the recorded process had them: those of Level
-// Zero, of Intel's driver, and of zevent's own apart from those that made the recording.
-std::vector<std::pair<std::string, std::string>> recorded_environment(
-    const trace::process_info& process);
+using variable_list = std::vector<std::pair<std::string, std::string>>;
+
+// The settings that say how a driver behaves, as the recorded process had them, sorted by name: a
+// replay sets them again.
+variable_list recorded_environment(const trace::process_info& process);
+
+// Its other variables about Level Zero. They may name libraries and files, and a trace may be
+// anyone's: they are set again only where the user asks for it.
+variable_list variables_left_out(const trace::process_info& process);
 
 }  // namespace zevent::replay

@@ -9,6 +9,7 @@
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
 #include "replay/shared_handles.hpp"
+#include "repro/escape.hpp"
 
 namespace zevent::repro {
 namespace {
@@ -99,23 +100,6 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 }
 
 }  // namespace
-
-std::string c_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '?' || std::isprint(static_cast<unsigned char>(c)) == 0) {
-      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));  // '?': no trigraphs
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 result<shaped_text> c_call_writer::write(const recorded_call& call, const call_style& style) {
   call_ = &call;

@@ -160,7 +160,4 @@ class c_call_writer {
   std::string problem_;
 };
 
-// "text" with what C does not take as it is written as \ooo.
-std::string c_string(std::string_view text);
-
 }  // namespace zevent::repro

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "repro/c_render.hpp"
+#include "repro/escape.hpp"
 
 namespace zevent::repro {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "replay/call_memory.hpp"
 #include "repro/c_call.hpp"
+#include "repro/escape.hpp"
 
 namespace zevent::repro {
 namespace {

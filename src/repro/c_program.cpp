@@ -11,6 +11,7 @@
 #include "repro/c_main.hpp"
 #include "repro/c_prelude.hpp"
 #include "repro/c_render.hpp"
+#include "repro/escape.hpp"
 #include "repro/merged_calls.hpp"
 
 namespace zevent::repro {
@@ -486,7 +487,7 @@ std::string program_writer::opening_comment() const {
     out +=
         " * Polls are loops: they ask until they have the answer on which the program went on.\n";
   if (!std::holds_alternative<model::no_symptom>(options_.symptom))
-    out += fmt::format(" * Symptom: {}\n", model::to_text(options_.symptom));
+    out += fmt::format(" * Symptom: {}\n", c_comment(model::to_text(options_.symptom)));
   for (const auto& each : out_.symptom_calls)
     out += fmt::format(" *   call {} {} took {}\n", each.number, each.function,
                        model::time_text(each.duration_ns));
@@ -548,9 +549,8 @@ std::vector<process_code> program_writer::process_functions(std::string& code) c
   std::vector<process_code> out(options_.selections.size());
   for (size_t i = 0; i < out.size(); ++i) {
     const auto& info = trace_.run().processes[options_.selections[i].process];
-    out[i].what = fmt::format("{}, process {}", info.fact("executable"), info.process_id);
-    for (size_t end = 0; (end = out[i].what.find("*/", end)) != std::string::npos;)
-      out[i].what.insert(end + 1, " ");
+    out[i].what =
+        c_comment(fmt::format("{}, process {}", info.fact("executable"), info.process_id));
   }
   std::vector<bool> has_first(out.size());
   for (size_t i = 0; i < functions_.size(); ++i) {

@@ -3,13 +3,13 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
-#include <cctype>
 #include <ctime>
 #include <fstream>
 
 #include "api/call_codec.hpp"
 #include "replay/recorded_environment.hpp"
 #include "repro/c_render.hpp"
+#include "repro/escape.hpp"
 
 namespace zevent::repro {
 namespace {
@@ -104,18 +104,6 @@ std::string cmake_file(const c_program& program) {
           (program.needs.helpers.contains("find_symbol") ? " ${CMAKE_DL_LIBS}" : ""));
 }
 
-// A word as a shell takes it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "_-./:,=@%+";
-  const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != plain.npos;
-  });
-  if (is_plain) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 struct told_fact {
   std::string title, value;
 };
@@ -184,7 +172,7 @@ class readme_writer {
       crashes();
       return;
     }
-    line("Symptom: `{}`", model::to_text(facts_.symptom));
+    line("Symptom: {}", markdown_code(model::to_text(facts_.symptom)));
     line();
     if (!facts_.reason.empty()) line("In the recording, {}.", facts_.reason);
     for (const auto& each : program_.symptom_calls)
@@ -207,7 +195,7 @@ class readme_writer {
     line("make");
     std::string environment;
     for (const auto& [name, value] : replay::recorded_environment(process()))
-      environment += fmt::format("{}={} ", name, quoted(value));
+      environment += fmt::format("{}={} ", name, shell_word(value));
     line("{}./repro", environment);
     line("```");
     line();
@@ -258,10 +246,7 @@ class readme_writer {
   }
 
   void fact(std::string_view title, const std::string& value) {
-    // A bar ends a cell, also in code.
-    std::string cell;
-    for (const char c : value) cell += c == '|' ? std::string("\\|") : std::string(1, c);
-    if (!value.empty()) line("| {} | `{}` |", title, cell);
+    if (!value.empty()) line("| {} | {} |", title, markdown_code(value));
   }
 
   void recording() {
@@ -308,7 +293,7 @@ class readme_writer {
     for (const auto& [ordinal, index] : driver.queues)
       if (ordinal != 0 || index != 0) line("- queue {} of queue group {}", index, ordinal);
     for (const auto& each : driver.by_name)
-      line("- `{}`, which it asks the driver for by this name", each);
+      line("- {}, which it asks the driver for by this name", markdown_code(each));
   }
 
   void files() {
@@ -319,7 +304,7 @@ class readme_writer {
     for (const auto& each : program_.data.all())
       line("- `{}`: {} bytes", each.name, each.content.size());
     line();
-    line("Written by `zevent repro {}`.", facts_.trace);
+    line("Written by {}.", markdown_code("zevent repro " + facts_.trace));
   }
 
   const c_program& program_;

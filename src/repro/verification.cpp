@@ -151,10 +151,12 @@ class verifier {
     return path != nullptr ? std::optional<std::string>(path) : std::nullopt;
   }
 
+  // As the program was recorded, unless the loader that is here is missing or lacks functions that
+  // the reproducer calls: the recording may come from a machine with a newer one.
   launch::way_in way() const {
     const std::string recorded = trace_.run().processes[selections_.front().process].fact("way in");
-    return recorded == "loader" && !launch::find_stock_loader().empty() ? launch::way_in::loader
-                                                                        : launch::way_in::direct;
+    if (recorded != "loader") return launch::way_in::direct;
+    return launch::choose_way_in((folder_ / "repro").string(), launch::find_stock_loader()).way;
   }
 
   bool is_rule() const { return std::holds_alternative<model::rule_finding>(options_.symptom); }

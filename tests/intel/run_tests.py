@@ -26,6 +26,8 @@ from trial import STEPS, Trial  # noqa: E402
 
 GROUPS = {"small_programs": "small programs", "rule_programs": "rule programs", "recorded_program": "recorder's"}
 TABLES = "dispatch tables"
+# Recordings of these are replayed on the software driver afterwards: replay_on_software.py.
+TAKEN_TO_SOFTWARE = ("examples", "small programs")
 
 
 def repeat_line(device, name):
@@ -111,7 +113,9 @@ def print_tables(device, same, differing, text):
 def try_device(device, programs, options):
     report = DeviceReport(device)
     folder = options.results / device
-    folder.mkdir(parents=True, exist_ok=True)
+    traces = folder / "traces"
+    shutil.rmtree(traces, ignore_errors=True)
+    traces.mkdir(parents=True)
 
     def try_one(numbered):
         name, command = numbered
@@ -119,6 +123,8 @@ def try_device(device, programs, options):
         zevent = str(options.build / "bin" / "zevent")
         trial = Trial(zevent, name, command, environment_of(device), str(place), options.timeout)
         trial.run_all()
+        if group_of(name) in TAKEN_TO_SOFTWARE and os.path.exists(trial.trace):
+            shutil.copyfile(trial.trace, traces / (place.name + ".zev"))
         if trial.failed() or options.keep:
             trial.write_log(repeat_line(device, name))
         else:
@@ -144,6 +150,8 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     os.environ.setdefault("CFLAGS", "-O0 -Wall -Wextra")
+    for stale in options.results.glob("*/traces"):
+        shutil.rmtree(stale)
     start = time.monotonic()
     programs = [each for each in all_programs(options.build) if re.search(options.only, each[0])]
     passed = failed = 0

@@ -52,8 +52,9 @@ result<std::vector<std::string>> drivers_of(const replay_options& options,
   std::map<std::string, launch::replay_driver> chosen;  // by the recorded driver
   std::vector<std::string> out;
   for (const uint32_t each : processes) {
-    const auto recorded = trace.run().processes[each].fact("driver");
-    auto [known, is_new] = chosen.try_emplace(recorded);
+    const auto& process = trace.run().processes[each];
+    const launch::recorded_driver recorded{process.fact("driver"), process.fact("boot")};
+    auto [known, is_new] = chosen.try_emplace(recorded.library);
     if (is_new) known->second = launch::choose_replay_driver(asked, recorded, *files);
     if (is_new && !known->second.note.empty())
       fmt::print(stderr, "zevent: replay: replaying {}\n", known->second.note);
@@ -123,6 +124,24 @@ void say_what_is_left_out(const trace::trace_file& trace, std::span<const uint32
   for (const auto& each :
        model::find_crashes_in_no_call(trace, processes, options.until.value_or(UINT64_MAX)))
     fmt::print(stderr, "zevent: replay: in the recording, {}\n", each.why);
+}
+
+// The variables to set for a process.
+replay::variable_list environment_of(const trace::process_info& process,
+                                     const replay_options& options) {
+  if (options.environment == "own") return {};
+  auto out = replay::recorded_environment(process);
+  const auto others = replay::variables_left_out(process);
+  if (options.environment == "all") {
+    out.insert(out.end(), others.begin(), others.end());
+  } else if (!others.empty()) {
+    std::string names;
+    for (const auto& [name, value] : others)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    fmt::print(stderr, "zevent: replay: recorded but not set: {}; --environment all sets them\n",
+               names);
+  }
+  return out;
 }
 
 replay::rule_words words_of(check::rule_id id) {
@@ -219,8 +238,7 @@ int replay(const replay_options& options) {
     own.timeout_ns = *timeout_ns;
     own.play = {options.pace == "recorded" ? replay::pace::recorded : replay::pace::fast,
                 report.compare_memory};
-    if (options.environment == "recorded")
-      own.environment = replay::recorded_environment(trace.run().processes[each]);
+    own.environment = environment_of(trace.run().processes[each], options);
     names.push_back(replay::describe_process(trace, each));
   }
   const auto unmet = unmet_needs(*programs, running);
@@ -299,8 +317,9 @@ action declare_replay(CLI::App& line) {
       ->excludes("--driver")
       ->type_name("N");
   line.add_option("--environment", options->environment,
-                  "recorded: with the driver's variables as the program had them; own: with ours")
-      ->check(CLI::IsMember({"recorded", "own"}))
+                  "recorded: with the driver's settings as the program had them; own: with ours; "
+                  "all: also with its other variables of Level Zero")
+      ->check(CLI::IsMember({"recorded", "own", "all"}))
       ->capture_default_str();
   line.add_option("--process", options->process,
                   "that process alone, where several were recorded; all of them if not given")

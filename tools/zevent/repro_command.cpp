@@ -265,12 +265,12 @@ int verify(const repro_options& options, const trace::trace_file& trace,
     return complain("repro", {fmt::format("there is no driver {}", options.driver)},
                     exit_could_not_run);
   repro::verification_options verifying;
+  const auto& process = trace.run().processes[selections.front().process];
   const auto driver = launch::choose_replay_driver(
-      options.driver, trace.run().processes[selections.front().process].fact("driver"), *files);
+      options.driver, {process.fact("driver"), process.fact("boot")}, *files);
   if (!driver.note.empty()) fmt::print(stderr, "zevent: repro: verifying {}\n", driver.note);
   verifying.driver = driver.library == files->driver ? "" : driver.library;
-  verifying.environment =
-      replay::recorded_environment(trace.run().processes[selections.front().process]);
+  verifying.environment = replay::recorded_environment(process);
   verifying.symptom = symptom;
   verifying.polls = poll_mode_of(options);
   verifying.repeat = is_none(symptom) ? 1 : options.repeat;

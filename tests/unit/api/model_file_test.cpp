@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <level_zero/ze_api.h>
 
+#include <algorithm>
 #include <random>
+#include <string>
 
 #include "api/call_codec.hpp"
 #include "api/print.hpp"
+#include "base/byte_writer.hpp"
 #include "encoded_call.hpp"
 
 namespace zevent::api {
@@ -71,6 +74,84 @@ TEST(model_file, damaged_model_is_refused_or_safe_to_use) {
       if (decoded) print_call(**loaded, *decoded, nullptr, std::nullopt);
     }
   }
+}
+
+// The same model with one name replaced, wherever it stands.
+result<std::shared_ptr<const model>> with_name(std::string_view name, std::string_view other) {
+  const auto& bytes = builtin_bytes();
+  const auto as_text = [](std::string_view text) {
+    byte_writer out;
+    out.text(text);
+    return out.take();
+  };
+  const auto from = as_text(name), to = as_text(other);
+  std::vector<std::byte> out;
+  size_t replaced = 0;
+  for (auto at = bytes.begin(); at != bytes.end();) {
+    const auto next = std::search(at, bytes.end(), from.begin(), from.end());
+    out.insert(out.end(), at, next);
+    at = next;
+    if (next == bytes.end()) break;
+    out.insert(out.end(), to.begin(), to.end());
+    at += static_cast<std::ptrdiff_t>(from.size());
+    ++replaced;
+  }
+  EXPECT_GT(replaced, 0u) << name;
+  return read_model(out);
+}
+
+TEST(model_file, names_that_are_not_of_level_zero_are_refused) {
+  struct renaming {
+    std::string_view from, to;
+  };
+  const renaming refused[] = {
+      {"zeEventCreate", "system"},
+      {"zeEventCreate", "zeEventCreate(); system(\"id\")"},
+      {"zeEventCreate", "zeEvent\nCreate"},
+      {"zeEventCreate", "ze"},
+      {"zeEventCreate", ""},
+      {"hEventPool", "a); system(\"id\"); //"},
+      {"hEventPool", "while"},
+      {"hEventPool", "3d"},
+      {"ze_event_desc_t", "FILE"},
+      {"ze_event_desc_t", "ze_event_desc_t x"},
+      {"ze_event_desc_t*", "ze_event_desc_t*)(system(\"id\")"},
+      {"ze_event_handle_t", "../../x"},
+      {"ZE_EVENT_POOL_FLAG_HOST_VISIBLE", "system(\"id\")"},
+      {"ZE_EVENT_POOL_FLAG_HOST_VISIBLE", "ZE_EVENT\x01"},
+      {"HOST_VISIBLE", "\x1b[2J"},
+      {"event_pool", "event`id`"},
+      {"specialization constant", "*/ x"},
+  };
+  for (const auto& [from, to] : refused) {
+    const auto loaded = with_name(from, to);
+    ASSERT_FALSE(loaded) << from << " as " << to;
+    EXPECT_EQ(loaded.error().message, "the API description has names that are not of Level Zero")
+        << from << " as " << to;
+  }
+  std::string long_name(300, 'a');
+  long_name.replace(0, 3, "zeA");
+  EXPECT_FALSE(with_name("zeEventCreate", long_name));
+  const renaming accepted[] = {{"zeEventCreate", "zeEventCreate2"},
+                               {"zeEventCreate", "zexEventCreate_Exp"},
+                               {"hEventPool", "hPool_2"},
+                               {"ze_event_desc_t", "zex_event_desc2_t"},
+                               {"ZE_EVENT_POOL_FLAG_HOST_VISIBLE", "ZEX_3D"}};
+  for (const auto& [from, to] : accepted) EXPECT_TRUE(with_name(from, to)) << from << " as " << to;
+}
+
+TEST(model_file, cycles_of_pointers_are_refused) {
+  const model& m = builtin_model();
+  std::vector<type> types(m.types.begin(), m.types.end());
+  const auto pointer = std::find_if(
+      types.begin(), types.end(), [](const type& each) { return each.kind == type_kind::pointer; });
+  ASSERT_NE(pointer, types.end());
+  pointer->index = static_cast<uint16_t>(pointer - types.begin());
+  model circular = m;
+  circular.types = types;
+  const auto loaded = read_model(write_model(circular));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().message, "the API description is damaged");
 }
 
 }  // namespace
