@@ -49,7 +49,8 @@ TEST(escape, words_reach_a_program_through_a_shell_as_they_are) {
     if (each.find('\0') != each.npos) continue;  // no word of a shell has one
     EXPECT_EQ(printed_by_shell(shell_word(each)), std::string(each) + ".");
   }
-  EXPECT_EQ(shell_word("device-lost:after=2"), "'device-lost:after=2'");
+  EXPECT_EQ(shell_word("device-lost:after=2"), "device-lost:after=2");
+  EXPECT_EQ(shell_word("two words"), "'two words'");
   EXPECT_EQ(shell_word("0.1"), "0.1");
   EXPECT_EQ(shell_word(""), "''");
 }
