@@ -91,6 +91,8 @@ MEMORY_AFTER = {
     "zeMemAllocShared": allocated("shared", "hDevice"),
     "zeMemAllocDevice": allocated("device", "hDevice"),
     "zeVirtualMemReserve": allocated("reserved", "nullptr"),
+    "zeMemGetIpcHandle": "memory->exported(ptr)",
+    "zeMemGetIpcHandleWithProperties": "memory->exported(ptr)",
     "zeMemOpenIpcHandle": IMPORTED,
     "zeMemOpenIpcHandleWithProperties": IMPORTED,
     "zeImageCreate": "memory->image_created(*phImage, *desc)",

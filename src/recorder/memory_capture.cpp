@@ -94,6 +94,11 @@ void memory_capture::allocated(const void* address, uint64_t bytes, allocation_k
   watches_anything_.store(true, std::memory_order_relaxed);
 }
 
+void memory_capture::exported(const void* address) {
+  const turn mine(mutex_);
+  if (mine) watched_.mark_shared(reinterpret_cast<uint64_t>(address));
+}
+
 void memory_capture::imported(const void* address) {
   const auto begin = reinterpret_cast<uint64_t>(address);
   const uint64_t bytes = std::max<uint64_t>(writable_from(begin, page_bytes).size(), 1);
@@ -512,6 +517,9 @@ bool memory_capture::note_changes(uint64_t call, uint8_t flags, bool with_result
     unsigned own = every;
     if (how == watched_memory::change::set_aside) own |= set_aside;
     if (how == watched_memory::change::copied) own |= recording::memory_is_copied;
+    // Only where results are wanted are the targets of commands known.
+    if (how == watched_memory::change::by_host && mode_ == recording::memory_mode::results)
+      own &= ~unsigned{recording::memory_may_be_devices};
     note(call, address, content, static_cast<uint8_t>(own));
   };
   if (with_results)

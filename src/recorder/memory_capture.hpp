@@ -63,6 +63,8 @@ class memory_capture {
   enum class allocation_kind { host, shared, device, reserved };
   void allocated(const void* address, uint64_t bytes, allocation_kind kind,
                  ze_context_handle_t context, ze_device_handle_t device);
+  // Other processes get it, too.
+  void exported(const void* address);
   // Memory of another process, which is no plain memory either.
   void imported(const void* address);
   bool freed(const void* address);

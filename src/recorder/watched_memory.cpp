@@ -136,6 +136,10 @@ void watched_memory::mark_written(const address_range& range) {
     own->is_unsettled[(page - first_page) / page_bytes] = true;
 }
 
+void watched_memory::mark_shared(uint64_t address) {
+  if (allocation* own = find(address)) own->is_shared = true;
+}
+
 void watched_memory::note_results(const note_function& note, bool device_is_idle) {
   device_is_idle_ = device_is_idle;
   note_changes(note, true);
@@ -297,6 +301,7 @@ void watched_memory::note_piece(allocation& from, address_range pages, change ho
     if (!looks_at_marked_ || !from.is_marked || !read_ || !read_(range.begin, copy_)) return;
     how = change::copied;
   }
+  if (how == change::seen && !from.is_marked && !from.is_shared) how = change::by_host;
   const uint64_t first_page = page_begin(from.range.begin);
   uint64_t changed_from = 0;
   bool in_run = false;

@@ -52,9 +52,12 @@ class watched_memory {
   // range is empty). What they write to memory of the device counts as changed, whatever it is.
   void mark_all_written();
   void mark_written(const address_range& range);
+  // Other processes have the allocation too: from now on their commands may write to it.
+  void mark_shared(uint64_t address);
 
   enum class change {
-    seen,       // by the host
+    seen,       // by the host, in memory that commands may have written
+    by_host,    // likewise, in memory that none of the marked commands writes
     set_aside,  // before the last set_aside(), and not since
     copied,     // read through the driver
   };
@@ -83,6 +86,7 @@ class watched_memory {
     bool is_watched = false;    // by the kernel
     bool is_of_device = false;  // the host cannot read it
     bool is_marked = false;
+    bool is_shared = false;  // with other processes
   };
 
   address_range pages_of(const address_range& range) const;

@@ -290,6 +290,7 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
                          .patches = {},
                          .is_copied = is_copied(note),
                          .owner = {},
+                         .is_by_host = !may_be_devices(note),
                          .times = {}};
   const uint64_t time_ns = call.time_of(note);
   if (const auto place = seen_.book.find_memory(part.first, time_ns)) {
@@ -480,8 +481,10 @@ void compiler::add_order(const added_order& order) {
 }  // namespace
 
 bool program::has_results() const {
-  return std::any_of(extras.begin(), extras.end(),
-                     [](const call_extras& each) { return !each.memory_after.empty(); });
+  return std::any_of(extras.begin(), extras.end(), [](const call_extras& each) {
+    return std::any_of(each.memory_after.begin(), each.memory_after.end(),
+                       [](const memory_restore& memory) { return !memory.is_by_host; });
+  });
 }
 
 std::vector<uint32_t> program::functions() const {

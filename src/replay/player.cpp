@@ -418,7 +418,7 @@ void player::finish(const compiled_call& call, const call_extras* extras, uint64
   if (static_cast<uint32_t>(result) == call.result && call.returned) {
     for (const auto& memory : extras->memory_after) {
       patch_content(memory);
-      if (options_.compare_memory) compare(call, memory);
+      if (options_.compare_memory && !memory.is_by_host) compare(call, memory);
       if (options_.restore_after_waits && !memory.is_copied) restore(memory);
     }
   }

@@ -60,6 +60,8 @@ struct memory_restore {
   // What only the device sees: it is compared and never restored, and read through the driver.
   bool is_copied = false;
   std::optional<memory_owner> owner;
+  // No command can have written it: the host did, and there is nothing to compare.
+  bool is_by_host = false;
   // Offsets of times of the device, which are others in every run: not compared.
   std::vector<model::byte_range> times;
 };

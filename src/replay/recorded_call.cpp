@@ -43,6 +43,10 @@ bool blocks(const trace::call& call, const api::function& function) {
 
 }  // namespace
 
+bool may_be_devices(const trace::memory_note& note) {
+  return (note.flags & recording::memory_may_be_devices) != 0;
+}
+
 bool is_after_call(const trace::memory_note& note) {
   return (note.flags & recording::memory_is_after_call) != 0;
 }

@@ -30,6 +30,8 @@ struct recorded_call {
 
 // Whether memory was looked at when the call had returned.
 bool is_after_call(const trace::memory_note& note);
+// Whether a command may have written it, not the host.
+bool may_be_devices(const trace::memory_note& note);
 // Whether the host had no part in it: it was read through the driver.
 bool is_copied(const trace::memory_note& note);
 

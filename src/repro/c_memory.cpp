@@ -186,8 +186,8 @@ result<std::vector<shaped_text>> c_call_writer::write_memory(const recorded_call
     // The host of the reproducer does not see it either.
     if (replay::is_copied(note)) continue;
     const bool before_wait = (note.flags & recording::memory_before_wait) != 0;
-    const bool is_devices =
-        (is_after || before_wait) && device_may_have_written(note.address, time_ns);
+    const bool is_devices = (is_after || before_wait) && replay::may_be_devices(note) &&
+                            device_may_have_written(note.address, time_ns);
     if (is_devices && !compare_memory_) continue;
     const auto content = trace_.read_blob(note.content);
     if (!content) return fail("call {}: {}", call.number(), content.error().message);

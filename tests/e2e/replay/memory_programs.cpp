@@ -61,6 +61,20 @@ void cleared_memory() {
   }
 }
 
+// The host writes to a page of which a copy that is under way reads another part.
+void written_beside_a_copy() {
+  const machine m;
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  char* source = m.host_memory();
+  char* result = m.host_memory();
+  std::memset(source, 1, page);
+  copy(list, result, source, page / 2);
+  std::memset(source + page / 2, 2, page / 2);
+  finish(list);
+  copy(list, result, source);
+  finish(list);
+}
+
 void regions(uint32_t depth) {
   const machine m;
   const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
@@ -254,6 +268,7 @@ void one_of_many_pairs() {
 constexpr program programs[] = {
     {"kinds_of_memory", kinds_of_memory},
     {"cleared_memory", cleared_memory},
+    {"written_beside_a_copy", written_beside_a_copy},
     {"data_from_the_host", data_from_the_host},
     {"region_2d", region_2d},
     {"region_3d", region_3d},

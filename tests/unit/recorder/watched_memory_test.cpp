@@ -108,6 +108,22 @@ TEST_P(WatchedMemory, NotesAsResultsWhatWasNotedWhileCommandsRan) {
   EXPECT_TRUE(results(true).empty());
 }
 
+TEST_P(WatchedMemory, WhatNoCommandWritesIsChangedByTheHost) {
+  watched_.add(at(0), page_bytes);
+  watched_.add(at(page_bytes), page_bytes);
+  watched_.add(at(2 * page_bytes), page_bytes);
+  watched_.mark_written({at(0), at(8)});
+  watched_.mark_shared(at(2 * page_bytes));
+  for (const uint64_t page : {0, 1, 2}) memory_[page * page_bytes] = std::byte{7};
+  std::map<uint64_t, watched_memory::change> by;
+  watched_.note_results([&](uint64_t address, std::span<const std::byte>,
+                            watched_memory::change how) { by[address - at(0)] = how; },
+                        true);
+  EXPECT_EQ(by.at(0), watched_memory::change::seen);
+  EXPECT_EQ(by.at(page_bytes), watched_memory::change::by_host);
+  EXPECT_EQ(by.at(2 * page_bytes), watched_memory::change::seen) << "other processes have it";
+}
+
 TEST_P(WatchedMemory, WhatCommandsWriteToTheDeviceIsNotedWhateverItIs) {
   watched_.add_of_device(at(0), 3 * page_bytes);
   watched_.read_devices_by([&](uint64_t, std::span<std::byte> target) {
