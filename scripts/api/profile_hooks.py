@@ -88,7 +88,7 @@ class ProfileHook:
         if "hKernel" in self.names:
             kernels = ", hKernel"
         elif "phKernels" in self.names:
-            kernels = ", {phKernels, phKernels != nullptr ? numKernels : 0}"
+            kernels = ", launched_kernels(readable_span(phKernels, numKernels))"
         elif self.function.name in BARRIERS:
             kernels = ", {}, order::holds_back_all_behind"
         self.before.append(f"append_timing timing({self.list_parameter()}, hSignalEvent, "

@@ -38,7 +38,7 @@ AFTER_CALL = {
 }
 
 POSITION = "call.position()"
-LISTS = "{phCommandLists, numCommandLists}"
+LISTS = "readable_span(phCommandLists, numCommandLists)"
 QUEUE_LISTS = f"memory->lists_executed({POSITION}, {LISTS}, hCommandQueue)"
 APPENDED_LISTS = f"memory->lists_executed({POSITION}, {LISTS}, hCommandListImmediate)"
 
@@ -317,8 +317,10 @@ class _Writer:
             return
         self.store(type_.size, value)
         if type_.kind == "pointer" and is_followed(extent):
-            with self.block(f"if ({value} != nullptr)"):
+            with self.block(f"if (is_address({value}))"):
                 self.content(self.model.types[type_.of], value, part, extent, inner, scope, index)
+            with self.block(f"else if ({value} != nullptr)"):
+                self.store(1, "zevent::api::content_form::nothing")
 
     def fields(self, record, value, part):
         for f in record.fields:
@@ -361,8 +363,8 @@ class _Writer:
             return
         each = self.loop_variable()
         self.line(f"const uint64_t n{each} = {length};")
-        with self.block(f"for (uint64_t {each} = {self.out}.begin_elements(n{each}) ? 0 : n{each}; "
-                        f"{each} < n{each}; ++{each})"):
+        with self.block(f"for (uint64_t {each} = {self.out}.begin_elements({value}, n{each}) ? 0 : "
+                        f"n{each}; {each} < n{each}; ++{each})"):
             self.element(pointee, f"{value}[{each}]", part, inner, None, scope, each)
 
     def length(self, text, scope, index):
@@ -370,10 +372,10 @@ class _Writer:
             return f"{self.out}.call_length()"
         if text.startswith("*"):
             name = scope(text[1:])
-            return f"({name} != nullptr ? uint64_t{{*{name}}} : 0)"
+            return f"(is_address({name}) ? uint64_t{{*{name}}} : 0)"
         if text.endswith("[]"):
             name = scope(text[:-2])
-            return f"({name} != nullptr ? uint64_t{{{name}[{index}]}} : 0)"
+            return f"(is_address({name}) ? uint64_t{{{name}[{index}]}} : 0)"
         return f"uint64_t{{{scope(text)}}}"
 
 
@@ -588,7 +590,7 @@ class _Hook:
                 writer.store(8, p.name)
                 if p.extent.kind == "elements" and p.extent.length.startswith("*"):
                     length = writer.length(p.extent.length, str, "0")
-                    writer.line(f"if ({p.name} != nullptr) call.valid_length({p.name}, {length});")
+                    writer.line(f"if (is_address({p.name})) call.valid_length({p.name}, {length});")
             else:
                 writer.variable(p, p.name, "inputs" if p.direction == "inout" else "all", str)
         least = sum(size for size, _ in writer.run) if not writer.lines else 64
@@ -606,7 +608,7 @@ class _Hook:
             for field in record.fields if record else []:
                 if field.extent and field.extent.length.startswith("call.*"):
                     name = field.extent.length.removeprefix("call.*")
-                    return f"  call.set_call_length({name} != nullptr ? *{name} : 0);"
+                    return f"  call.set_call_length(is_address({name}) ? *{name} : 0);"
         return ""
 
     def outputs(self):
@@ -622,7 +624,7 @@ class _Hook:
             if p.direction == "in" or type_.kind != "pointer" or not is_followed(p.extent):
                 continue
             empty = False
-            with writer.block(f"if ({p.name} == nullptr)"):
+            with writer.block(f"if (!is_address({p.name}))"):
                 writer.store(1, "zevent::api::content_form::nothing")
             with writer.block("else"):
                 writer.content(self.model.types[type_.of], p.name,

@@ -59,6 +59,7 @@ uint32_t call_writer::finish_spilled() {
 }
 
 void call_writer::blob(const void* address, uint64_t count) {
+  if (!can_read(address, count)) return form(api::content_form::nothing);
   if (!spilled_) spill(1 + sizeof(count) + sizeof(recording::blob_hash));
   const auto hash = keep_blob(log_, {static_cast<const std::byte*>(address), count});
   if (!hash) return form(api::content_form::nothing);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "api/call_codec.hpp"
+#include "recorder/readable.hpp"
 #include "recorder/thread_log.hpp"
 
 namespace zevent::recorder {
@@ -67,7 +68,7 @@ class call_writer {
   template <size_t Bytes, typename T>
   [[gnu::always_inline]] void elements(const T* first, uint64_t count) {
     static_assert(sizeof(T) == Bytes);
-    if (!begin_elements(count)) return;
+    if (!begin_elements(first, count)) return;
     std::byte* place = claim(count * Bytes);
     if (count <= 4) {
       for (uint64_t i = 0; i < count; ++i) store<Bytes>(place + i * Bytes, first[i]);
@@ -76,9 +77,11 @@ class call_writer {
     }
   }
 
-  // The form and the count, for elements that the caller writes. False when there are too many.
-  bool begin_elements(uint64_t count) {
-    if (count > UINT32_MAX) [[unlikely]] {
+  // The form and the count, for elements that the caller writes. False when there are too many, or
+  // they are not there.
+  template <typename T>
+  [[gnu::always_inline]] bool begin_elements(const T* first, uint64_t count) {
+    if (count > UINT32_MAX || !can_read(first, count, sizeof(T))) [[unlikely]] {
       form(api::content_form::nothing);
       return false;
     }

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "recorder/readable.hpp"
+
 namespace zevent::recorder {
 namespace {
 
@@ -84,7 +86,7 @@ uint64_t extent_of_image_copy(const ze_image_desc_t& image, const ze_image_regio
   const uint64_t pixel_bytes = bytes_of_pixel(image.format.layout);
   if (pixel_bytes == 0) return 0;
   extent size = whole_of(image, pixel_bytes);
-  if (region != nullptr) size = {region->width, region->height, region->depth};
+  if (is_address(region)) size = {region->width, region->height, region->depth};
   for (size_t axis = axes_of(image.type); axis < size.size(); ++axis) size[axis] = 1;
   // What lies between the rows of such an array may be told as if they were slices.
   if (image.type == ZE_IMAGE_TYPE_1DARRAY && slice_pitch != 0) {

@@ -9,6 +9,7 @@
 
 #include "api/call_codec.hpp"
 #include "recorder/call_writer.hpp"
+#include "recorder/readable.hpp"
 #include "recorder/watched_memory.hpp"
 
 namespace zevent::recorder {
@@ -285,10 +286,10 @@ void argument_was_set(ze_kernel_handle_t kernel, uint32_t index, size_t bytes, c
   const std::lock_guard lock(known().mutex);
   const auto about = known().kernels.find(kernel);
   const bool is_known = about != known().kernels.end();
-  const bool is_address =
+  const bool takes_address =
       is_known ? index < about->second.size() && about->second[index].is_pointer && address != 0
                : may_be_address(address);
-  if (is_address) {
+  if (takes_address) {
     known().addresses[kernel][index] = address;
   } else if (const auto set = known().addresses.find(kernel); set != known().addresses.end()) {
     set->second.erase(index);
@@ -307,7 +308,9 @@ std::vector<uint64_t> address_arguments(ze_kernel_handle_t kernel, void* const* 
   std::vector<uint64_t> out;
   const std::lock_guard lock(known().mutex);
   const auto about = known().kernels.find(kernel);
-  if (about == known().kernels.end() || arguments == nullptr) return out;
+  if (about == known().kernels.end() ||
+      !can_read(arguments, about->second.size(), sizeof(*arguments)))
+    return out;
   for (size_t i = 0; i < about->second.size(); ++i) {
     uint64_t address = 0;
     if (!about->second[i].is_pointer || arguments[i] == nullptr) continue;

@@ -10,6 +10,7 @@
 #include "recorder/image_extent.hpp"
 #include "recorder/plain_memory.hpp"
 #include "recorder/process_recording.hpp"
+#include "recorder/readable.hpp"
 #include "recorder/thread_log.hpp"
 
 namespace zevent::recorder {
@@ -230,7 +231,7 @@ bool memory_capture::copy_appended(uint64_t call, ze_command_list_handle_t list,
 bool memory_capture::region_copy_appended(uint64_t call, ze_command_list_handle_t list,
                                           const void* source, const ze_copy_region_t* region,
                                           uint32_t pitch, uint32_t slice_pitch) {
-  if (call == 0 || region == nullptr) return false;
+  if (call == 0 || !is_address(region)) return false;
   const uint64_t depth = std::max<uint32_t>(region->depth, 1);
   const uint64_t row = pitch != 0 ? pitch : region->width;
   const uint64_t slice = slice_pitch != 0 ? slice_pitch : row * region->height;

@@ -13,6 +13,7 @@
 #include "recorder/handle_table.hpp"
 #include "recorder/profile_clock.hpp"
 #include "recorder/profile_driver.hpp"
+#include "recorder/readable.hpp"
 #include "recorder/timed_batch.hpp"
 #include "recorder/timing_pool.hpp"
 
@@ -378,7 +379,7 @@ ze_result_t append_timing::finish(ze_result_t result) {
 }
 
 void execution_timing::begin(uint64_t call, uint64_t now_ticks) {
-  if (call == 0 || lists_ == nullptr) return;
+  if (call == 0 || !can_read(lists_, count_, sizeof(*lists_))) return;
   if (through_ != nullptr && is_captured(through_)) return;
   bool has_own = false;
   for (uint32_t i = 0; i < count_; ++i) {

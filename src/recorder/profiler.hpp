@@ -32,7 +32,7 @@ struct profiled_list;
 struct launched_kernels {
   launched_kernels() = default;
   launched_kernels(ze_kernel_handle_t only) : one(only), all(&one, 1) {}
-  launched_kernels(const ze_kernel_handle_t* first, uint32_t count) : all(first, count) {}
+  launched_kernels(std::span<const ze_kernel_handle_t> several) : all(several) {}
 
   ze_kernel_handle_t one = nullptr;
   std::span<const ze_kernel_handle_t> all;
