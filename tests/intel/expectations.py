@@ -37,6 +37,7 @@ WAIT_FOR_TIMESTAMPS = [
     "small_programs many_alike",
     "small_programs memory_of_the_child",
     "small_programs reused_handles",
+    "small_programs written_beside_a_copy",
     "rule_programs 14 broken",
     "rule_programs 19 broken",
     "rule_programs 76-leaks legal",
