@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD = build$(if $(filter-out release,$(PRESET)),/$(PRESET))
 
-.PHONY: all demo test test-intel bench format lint install clean distclean setup help
+.PHONY: all demo test test-core test-intel bench format lint install clean distclean setup help
 all: $(BUILD)/build.ninja  ## build everything into build/
 	@scripts/build $(PRESET) $(JOBS)
 
@@ -19,7 +19,11 @@ demo: setup $(BUILD)/build.ninja  ## run the examples on the software driver, bo
 	@scripts/demo $(BUILD)
 
 test: setup all  ## run all tests (PRESET=asan or tsan for the sanitizers)
-	@ctest --preset $(PRESET) -j $(JOBS) --repeat until-pass:2
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+test-core: setup $(BUILD)/build.ninja  ## run the tests of driver, recorder, trace and replay (PRESET=asan or tsan)
+	@scripts/build $(PRESET) $(JOBS) core_tests
+	@ctest --preset $(PRESET) -j $(JOBS) -L core
 
 test-intel: setup all  ## run the programs on Intel's driver, without a GPU (docs/testing.md)
 	@scripts/test_intel --build $(BUILD) $(if $(ONLY),--only '$(ONLY)') $(if $(DEVICES),--devices $(DEVICES))
@@ -31,10 +35,12 @@ bench:  ## measure, as ratios
 	@scripts/bench $(BUILD)
 
 format:  ## format all sources in place
+	@scripts/setup --lint
 	@git ls-files '*.cpp' '*.hpp' '*.h' '*.c' | xargs clang-format-14 -i
 
-lint: all  ## clang-tidy and the formatting check, of what changed
-	@scripts/lint $(BUILD) --jobs $(JOBS)
+lint: all  ## clang-tidy and the formatting check, of what changed (SINCE=COMMIT: since then)
+	@scripts/setup --lint
+	@scripts/lint $(BUILD) --jobs $(JOBS) $(if $(SINCE),--since $(SINCE))
 
 install: all  ## install to PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -42,6 +42,7 @@ engine engine_for_copies(const memory_copy_calls& calls, ze_device_handle_t devi
 }  // namespace
 
 bool memory_copy_calls::complete() const {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): it continues a condition
 #define ZEVENT_IS_THERE(name) &&name != nullptr
   return true ZEVENT_MEMORY_COPY_CALLS(ZEVENT_IS_THERE);
 #undef ZEVENT_IS_THERE

@@ -21,6 +21,7 @@ struct memory_copy_calls {
   X(zeMemAllocHost)                         \
   X(zeMemFree)
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): it is declared
 #define ZEVENT_DECLARE_CALL(name) decltype(&::name) name = nullptr;
   ZEVENT_MEMORY_COPY_CALLS(ZEVENT_DECLARE_CALL)
 #undef ZEVENT_DECLARE_CALL
