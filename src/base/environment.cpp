@@ -18,6 +18,10 @@ constexpr std::array declared_variables = {
                          "where the software driver keeps compiled kernels"},
     environment_variable{"ZEVENT_CHAOS", "a number, the seed", "",
                          "the software driver chooses from the seed wherever order is open", true},
+    environment_variable{"ZEVENT_CHAOS_PATIENCE", "forever", "",
+                         "under chaos, commands are held back until they are wanted, however long "
+                         "the program takes: one that only looks at memory would never end",
+                         true},
     environment_variable{"ZEVENT_DEVICES", "1 to 16", "1",
                          "how many devices the software driver shows", true},
     environment_variable{"ZEVENT_DEVICE_FOLDER", "a folder", "/dev",

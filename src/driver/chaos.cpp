@@ -20,11 +20,13 @@ constexpr int max_calls_missed = 8;
 
 struct chaos_setting {
   bool on = false;
+  bool waits_forever = false;
   uint64_t seed = 0;
 
   chaos_setting() {
     on = read_environment("ZEVENT_CHAOS").has_value();
     if (on) seed = read_environment_number("ZEVENT_CHAOS", 1, 0, UINT64_MAX);
+    waits_forever = read_environment("ZEVENT_CHAOS_PATIENCE") == "forever";
   }
   static const chaos_setting& instance() {
     static const auto* only = new chaos_setting;
@@ -46,6 +48,10 @@ const made_with_driver setting([] { chaos_setting::instance(); });
 
 bool has_chaos() {
   return chaos_setting::instance().on;
+}
+
+bool chaos_waits_forever() {
+  return chaos_setting::instance().waits_forever;
 }
 
 bool has_hasty_chaos() {

@@ -13,6 +13,9 @@ namespace zevent::driver {
 // that makes the same calls meets the same choices again.
 bool has_chaos();
 
+// What is held back is held back until it is wanted, whatever time passes.
+bool chaos_waits_forever();
+
 // Every twentieth seed is for programs that count on a device that takes its time: there, what can
 // be done is done at once. Under all others nothing is done before it must be (chaos_completion).
 bool has_hasty_chaos();

@@ -146,7 +146,7 @@ bool chaos_completion::give_way() {
   host_demand& demand = host_demand::instance();
   const uint64_t deadline_ns = device_clock::host_now_ns() + longest_precedence_ns;
   while (coming_first.load(std::memory_order_relaxed) > 0 && demand.is_waited_for()) {
-    if (device_clock::host_now_ns() >= deadline_ns) return false;
+    if (device_clock::host_now_ns() >= deadline_ns && !chaos_waits_forever()) return false;
     host_clock::count_look();
     demand.sleep(demand.changes(), first_step_ns);
   }
@@ -217,9 +217,9 @@ void chaos_completion::wait_for_demand(stream& held) {
       had_earlier_ns += std::exchange(had_ns, 0);
       step_ns = first_step_ns;
     }
-    const bool in_vain = had_ns >= patience_now_ns() ||
-                         had_earlier_ns + had_ns >= longest_hold_ns ||
-                         device_clock::host_now_ns() >= deadline_ns;
+    const bool in_vain = !chaos_waits_forever() && (had_ns >= patience_now_ns() ||
+                                                    had_earlier_ns + had_ns >= longest_hold_ns ||
+                                                    device_clock::host_now_ns() >= deadline_ns);
     if (in_vain || submitted - held.complete() >= pile_) {
       if (in_vain) learn(false);
       allowed_ = submitted;

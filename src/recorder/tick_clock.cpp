@@ -52,12 +52,27 @@ constexpr uint64_t least_measured_ns = 100'000;
 
 }  // namespace
 
-const recording::clock_kind process_clock =
+recording::clock_kind process_clock =
     processor_counter_is_invariant() && kernel_trusts_processor_counter()
         ? recording::clock_kind::processor_counter
         : recording::clock_kind::monotonic_raw_clock;
 
 static const clock_calibration calibration_at_load = calibrate_clock();
+
+constinit std::atomic<uint64_t> detail::step_ns{0};
+// Relaxed: only counted.
+static constinit std::atomic<uint64_t> stepped_ns{0};
+
+void advance_clocks_by_looks(uint64_t step_ns) {
+  stepped_ns = monotonic_raw_ns();
+  process_clock = recording::clock_kind::monotonic_raw_clock;
+  detail::step_ns = step_ns;
+}
+
+uint64_t detail::next_step() {
+  const uint64_t step = step_ns.load(std::memory_order_relaxed);
+  return stepped_ns.fetch_add(step, std::memory_order_relaxed) + step;
+}
 
 clock_calibration calibrate_clock() {
   clock_calibration best;

@@ -16,7 +16,7 @@ case $(wc -l < "$0") in [13]) exit 1 ;; [24]) echo other ;; *) echo right ;; esa
 
 
 def run(zevent, *command):
-    return subprocess.run([zevent, "run", "--chaos=6", "--", *command], capture_output=True, text=True, timeout=60)
+    return subprocess.run([zevent, "run", "--chaos=6", "--", *command], capture_output=True, text=True)
 
 
 def counts(trial):

@@ -22,7 +22,6 @@ def run(*words, status=None, environment=None):
         env=dict(os.environ, **(environment or {})),
         capture_output=True,
         text=True,
-        timeout=100,
     )
     if status is not None and done.returncode != status:
         print("zevent", *words)

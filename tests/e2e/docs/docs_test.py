@@ -14,7 +14,7 @@ VERB = re.compile(r"^  ([a-z]+) +(.*)$", re.MULTILINE)
 
 
 def said(*words):
-    return subprocess.run([zevent, *words], check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run([zevent, *words], check=True, capture_output=True, text=True).stdout
 
 
 def pages():

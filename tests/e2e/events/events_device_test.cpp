@@ -36,7 +36,7 @@ TEST_F(events_device_test, the_host_signals_waits_and_resets) {
 TEST_F(events_device_test, a_wait_is_woken_by_another_thread) {
   const event e = event::create(context, device);
   std::thread signaller([&] { e.signal(); });
-  EXPECT_TRUE(e.wait(10s));
+  EXPECT_TRUE(e.wait(24h));
   signaller.join();
 }
 
@@ -50,7 +50,7 @@ TEST_F(events_device_test, recycled_events_work_on_the_device) {
     ZE_OK(zeCommandListAppendBarrier(list, done.handle(), 1, &wait));
     EXPECT_FALSE(done.ready());
     begun.signal();
-    ASSERT_TRUE(done.wait(10s));
+    ASSERT_TRUE(done.wait(24h));
   }
   EXPECT_EQ(pool.capacity(), 2u);
 }
@@ -71,7 +71,7 @@ TEST_F(events_device_test, timestamps_tell_how_long_a_command_ran) {
   std::vector<char> from(1 << 20), to(1 << 20);
   ZE_OK(zeCommandListAppendMemoryCopy(list, to.data(), from.data(), from.size(), e.handle(), 0,
                                       nullptr));
-  ASSERT_TRUE(e.wait(10s));
+  ASSERT_TRUE(e.wait(24h));
   EXPECT_GT(e.duration().count(), 0);
 }
 
@@ -88,11 +88,11 @@ TEST_F(events_device_test, counter_events_are_the_real_thing_and_need_no_reset) 
   test_list first(context, device, list_kind::immediate_in_order);
   test_list second(context, device, list_kind::immediate_in_order);
   ZE_OK(zeCommandListAppendBarrier(first, e.handle(), 0, nullptr));
-  ASSERT_TRUE(e.wait(10s));
+  ASSERT_TRUE(e.wait(24h));
   ZE_OK(zeCommandListAppendBarrier(second, e.handle(), 1, &wait));
   EXPECT_FALSE(e.ready());
   go.signal();
-  EXPECT_TRUE(e.wait(10s));
+  EXPECT_TRUE(e.wait(24h));
 }
 
 TEST_F(events_device_test, a_counter_event_may_be_given_back_while_its_signal_is_pending) {
@@ -109,7 +109,7 @@ TEST_F(events_device_test, a_counter_event_may_be_given_back_while_its_signal_is
   ZE_OK(zeCommandListAppendBarrier(list, next.handle(), 0, nullptr));
   EXPECT_FALSE(next.ready());
   go.signal();
-  EXPECT_TRUE(next.wait(10s));
+  EXPECT_TRUE(next.wait(24h));
   list.finish();
 }
 
@@ -120,7 +120,7 @@ TEST_F(events_device_test, counter_events_with_timestamps_tell_the_last_duration
   std::vector<char> from(1 << 20), to(1 << 20);
   ZE_OK(zeCommandListAppendMemoryCopy(list, to.data(), from.data(), from.size(), e.handle(), 0,
                                       nullptr));
-  ASSERT_TRUE(e.wait(10s));
+  ASSERT_TRUE(e.wait(24h));
   EXPECT_GT(e.duration().count(), 0);
   list.finish();
 }

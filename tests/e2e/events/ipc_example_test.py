@@ -11,11 +11,10 @@ with tempfile.TemporaryDirectory() as folder:
     socket = str(pathlib.Path(folder) / "socket")
     run = [zevent, "run", "--way", way, "--"]
     with subprocess.Popen(run + [producer, socket], stdout=subprocess.PIPE, text=True) as making:
-        waiting = subprocess.run(run + [consumer, socket], stdout=subprocess.PIPE, text=True,
-                                 timeout=60, check=False)
+        waiting = subprocess.run(run + [consumer, socket], stdout=subprocess.PIPE, text=True, check=False)
         if waiting.returncode != 0:
             making.kill()
-        said = making.communicate(timeout=60)[0]
+        said = making.communicate()[0]
 print(said, waiting.stdout, sep="")
 for status in (making.returncode, waiting.returncode):
     if status < 0 and status != -signal.SIGKILL:  # a crash of an example is a crash of this test

@@ -67,7 +67,7 @@ ipc_event receive_event() {
 
 void wait_and_say(const ipc_event& event) {
   try {
-    say(event.wait(20s) ? peer::signalled : peer::timed_out);
+    say(event.wait(24h) ? peer::signalled : peer::timed_out);
   } catch (const error&) {
     say(peer::lost);
   }
@@ -77,7 +77,7 @@ void take_from_mailbox() {
   void* memory = mmap(nullptr, sizeof(ipc_mailbox), PROT_READ | PROT_WRITE, MAP_SHARED,
                       peer::memory_descriptor, 0);
   ipc_handle handle;
-  if (memory == MAP_FAILED || !static_cast<ipc_mailbox*>(memory)->take(handle, 20s)) std::exit(2);
+  if (memory == MAP_FAILED || !static_cast<ipc_mailbox*>(memory)->take(handle, 24h)) std::exit(2);
   wait_and_say(open_and_say(handle));
 }
 

@@ -344,6 +344,7 @@ TEST_F(UnchangedProgram, TakesTimesItself) {
     auto* counter = p.counter_event(ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
                                     ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE |
                                     ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
+    // The sleep is the least that the command takes.
     const auto sleeps = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
     for (const bool in_order : {true, false}) {
       const auto list = p.immediate(in_order ? in_order_queue : 0);

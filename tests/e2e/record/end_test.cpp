@@ -85,8 +85,8 @@ TEST_F(RecordedEnd, AProgramThatBecomesAnotherEndsAsThatDoes) {
 
 TEST_F(RecordedEnd, ProgramsOfAScriptEndEachInItsWay) {
   if (!kernel_tells_ends_of_others()) GTEST_SKIP() << "the kernel does not tell";
-  write_script("three", "#!/bin/sh\n" PROGRAM " stuck-crash\n" PROGRAM " linger seven\n" PROGRAM
-                        " calls fork\nexit 0\n");
+  write_script("three", "#!/bin/sh\n" PROGRAM " watched stuck-crash\n" PROGRAM
+                        " watched seven\n" PROGRAM " calls fork\nexit 0\n");
   EXPECT_EQ(record({"./three"}).status, 0);
   const auto all = ends();
   ASSERT_EQ(all.size(), 4u);

@@ -29,7 +29,6 @@ def run(folder, *words, status, environment=None):
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=100,
     )
     expect(done.returncode == status, f"{words} ended with {done.returncode}, expected {status}",
            done.stdout, done.stderr)

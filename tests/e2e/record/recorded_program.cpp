@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "event_program.hpp"
+#include "support/other_thread.hpp"
 
 namespace {
 
@@ -51,21 +55,39 @@ void count_interrupts() {
   std::_Exit(interrupts);
 }
 
-char state_of_first_thread() {
-  char text[512] = {};
-  std::FILE* const file =
-      std::fopen(("/proc/self/task/" + std::to_string(getpid()) + "/stat").c_str(), "r");
-  const size_t bytes = std::fread(text, 1, sizeof(text) - 1, file);
-  std::fclose(file);
-  const auto name_end = std::string_view(text, bytes).rfind(')');
-  return text[name_end + 2];
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// `zevent record`, which started this program or the script that did.
+int recording_process() {
+  for (int process = getppid(); process > 1;) {
+    const std::string stat = text_of("/proc/" + std::to_string(process) + "/stat");
+    const size_t name = stat.find('('), name_end = stat.rfind(')');
+    if (name_end == stat.npos || stat.substr(name + 1, name_end - name - 1) == "zevent")
+      return process;
+    process = std::atoi(stat.c_str() + name_end + 4);  // after ") S "
+  }
+  return 0;
+}
+
+// Until `zevent record` holds a descriptor of this process, and so sees how it ends.
+void wait_until_watched() {
+  const auto folder = "/proc/" + std::to_string(recording_process()) + "/fdinfo";
+  const auto wanted = "\nPid:\t" + std::to_string(getpid()) + "\n";
+  for (;; usleep(1000)) {
+    std::error_code error;
+    for (const auto& each : std::filesystem::directory_iterator(folder, error))
+      if (text_of(each.path()).find(wanted) != std::string::npos) return;
+  }
 }
 
 // Waits for an event that nobody signals; once it does, `then` is done on another thread.
 void get_stuck(ze_event_handle_t event, void (*then)()) {
   std::thread watcher([then] {
     for (int asleep = 0; asleep < 20; usleep(5'000))
-      asleep = state_of_first_thread() == 'S' ? asleep + 1 : 0;
+      asleep = zevent::test::state_of_thread(getpid()) == 'S' ? asleep + 1 : 0;
     then();
   });
   zeEventHostSynchronize(event, UINT64_MAX);
@@ -106,6 +128,7 @@ int main(int argument_count, char** arguments) {
     }
     if (deed == "tell") say("here");
     if (deed == "linger") usleep(300'000);
+    if (deed == "watched") wait_until_watched();
     if (deed == "echo") echo();
     if (deed == "wait") wait_for_a_signal();
     if (deed == "count") count_interrupts();

@@ -89,10 +89,10 @@ class started {
 };
 
 // What a program writes to a terminal of so many columns, with those variables set for it. Keys are
-// typed once it has written something.
+// typed once it has written the prompt.
 inline finished on_terminal(words command, const std::string& folder, unsigned columns,
                             const std::vector<std::pair<std::string, std::string>>& variables = {},
-                            const std::string& keys = "") {
+                            const std::string& keys = "", const std::string& prompt = "") {
   std::vector<char*> pointers;
   for (auto& word : command) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -116,7 +116,8 @@ inline finished on_terminal(words command, const std::string& folder, unsigned c
   // A terminal that nobody writes to any more reads as an error.
   for (ssize_t bytes = 0; (bytes = read(terminal, buffer, sizeof(buffer))) > 0;) {
     end.out.append(buffer, static_cast<size_t>(bytes));
-    if (!typed) typed = write(terminal, keys.data(), keys.size()) > 0;
+    if (!typed && end.out.find(prompt) != end.out.npos)
+      typed = write(terminal, keys.data(), keys.size()) > 0;
   }
   waitpid(process, &end.status, 0);
   close(terminal);
@@ -146,9 +147,9 @@ class RecordVerb : public testing::Test {
   finished zevent_on_terminal(
       words arguments, unsigned columns,
       const std::vector<std::pair<std::string, std::string>>& variables = {},
-      const std::string& keys = "") const {
+      const std::string& keys = "", const std::string& prompt = "") const {
     arguments.insert(arguments.begin(), ZEVENT);
-    return on_terminal(std::move(arguments), folder_, columns, variables, keys);
+    return on_terminal(std::move(arguments), folder_, columns, variables, keys, prompt);
   }
 
   std::string trace_path() const { return folder_ + "/t.zev"; }

@@ -129,7 +129,7 @@ TEST_F(RecordVerb, AnInterruptReachesTheProgramOnce) {
 
 TEST_F(RecordVerb, AnInterruptFromTheTerminalReachesTheProgramOnce) {
   const auto end = zevent_on_terminal({"record", "-o", "t.zev", "--", PROGRAM, "calls", "count"},
-                                      80, {}, "\x03");
+                                      80, {}, "\x03", "ready");
   EXPECT_EQ(WEXITSTATUS(end.status), 1) << end.out;
   EXPECT_EQ(calls_by_name()["zeEventQueryStatus"], 1000u);
 }
@@ -142,8 +142,9 @@ TEST_F(RecordVerb, TheEndOfTheTerminalReachesTheProgram) {
     execl(ZEVENT, ZEVENT, "record", "-o", "t.zev", "--", PROGRAM, "calls", "wait", nullptr);
     _exit(99);
   }
-  char told[8] = {};
-  EXPECT_GT(read(terminal, told, sizeof(told)), 0);
+  std::string told;
+  char c = 0;
+  while (told.find("ready") == told.npos && read(terminal, &c, 1) == 1) told += c;
   close(terminal);
   int status = 0;
   waitpid(leader, &status, 0);

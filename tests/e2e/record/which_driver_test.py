@@ -43,7 +43,7 @@ class Machine:
 
     def run(self, *command, variables={}, path=(), status=0):
         environment = self.environment | {"LD_LIBRARY_PATH": ":".join([*path, *self.library_path])} | variables
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
         if done.returncode != status:
             sys.exit(f"{command}: status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
         return done

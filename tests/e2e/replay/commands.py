@@ -13,7 +13,6 @@ def expect(zevent, words, status, texts, folder, environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=100,
     )
     if done.returncode != status or any(each not in done.stdout for each in texts):
         print("$ zevent " + " ".join(words), done.stdout, sep="\n")

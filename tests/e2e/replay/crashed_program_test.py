@@ -27,7 +27,6 @@ class Trial:
             [self.zevent, "record", "--driver", "software", "-o", "t.zev", "--", self.program, *deeds],
             cwd=self.folder,
             stderr=subprocess.DEVNULL,
-            timeout=100,
         )
 
     def run(self, words, status, *texts):

@@ -23,7 +23,6 @@ def run(command, status=0, environment=None):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=100,
     )
     if done.returncode != status:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}, not {status}:\n{done.stdout}")

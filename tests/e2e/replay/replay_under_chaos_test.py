@@ -21,7 +21,7 @@ def main():
         trace = os.path.join(folder, "t.zev")
         subprocess.run([zevent, "record", "--driver", "software", "-o", trace, "--", *program])
         done = subprocess.run(
-            [zevent, "replay", "--chaos=20", "--timeout=2s", trace],
+            [zevent, "replay", "--chaos=20", "--timeout=2s" if finds else "--timeout=5s", trace],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

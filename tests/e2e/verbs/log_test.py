@@ -18,7 +18,7 @@ def said(log, *words, **variables):
     environment.pop("ZEVENT_LOG", None)
     if log is not None:
         environment["ZEVENT_LOG"] = log
-    done = subprocess.run([zevent, *words], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([zevent, *words], env=environment, capture_output=True, text=True)
     return done.stderr
 
 

@@ -46,7 +46,7 @@ def main():
 
         def run(*words):
             done = subprocess.run(
-                [zevent, *words], cwd=folder, env=environment, text=True, timeout=200,
+                [zevent, *words], cwd=folder, env=environment, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
             print("$ zevent", *words, "\n" + done.stdout)

@@ -21,7 +21,6 @@ def main():
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=200,
             )
             print("$ zevent " + " ".join(words), done.stdout, sep="\n")
             if done.returncode != status or any(each not in done.stdout for each in texts):

@@ -28,7 +28,6 @@ class Trial:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=200,
         )
         print("$ zevent " + " ".join(words), done.stdout, sep="\n")
         if done.returncode != status or any(not re.search(each, done.stdout) for each in texts):

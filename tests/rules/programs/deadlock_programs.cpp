@@ -57,7 +57,7 @@ void wait_on_host(machine& m, bool signalled) {
   if (signalled)
     barrier(list, event);
   else
-    die_soon();
+    die_when_stuck();
   wait(event);
   finish(list);
 }
@@ -150,7 +150,7 @@ void wait_for_reset(machine& m, bool reset_after) {
 void append_then_signal(machine& m, ze_command_queue_mode_t mode) {
   const auto event = new_event(new_pool(m));
   const auto list = new_immediate(m, 0, mode);
-  if (mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) die_soon();
+  if (mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) die_when_stuck();
   barrier(list, nullptr, {event});
   MUST(zeEventHostSignal(event));
   finish(list);
@@ -163,7 +163,7 @@ void synchronise_device(machine& m, bool signalled) {
   if (signalled)
     MUST(zeEventHostSignal(event));
   else
-    die_soon();
+    die_when_stuck();
   MUST(zeDeviceSynchronize(m.device));
 }
 

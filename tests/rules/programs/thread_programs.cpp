@@ -1,22 +1,46 @@
+#include <pthread.h>
+
 #include <atomic>
+#include <ctime>
+#include <memory>
 #include <thread>
 
 #include "rule_program.hpp"
+#include "support/other_thread.hpp"
 
 namespace rule_programs {
 namespace {
 
-// Makes a call on a thread of its own, and gives the thread time to be inside of it.
+uint64_t processor_time_ns(std::thread& of) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (pthread_getcpuclockid(of.native_handle(), &clock) != 0) return 0;
+  clock_gettime(clock, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
+// Makes a call on a thread of its own. When this returns, the call has returned or the thread is
+// inside of it: it sleeps there, or spins, as some drivers let it.
 template <typename Call>
 std::thread start(const Call& call) {
-  std::atomic<bool> begins{false};
-  std::thread made([&begins, call] {
-    begins = true;
-    begins.notify_one();
+  struct progress {
+    std::atomic<pid_t> thread{0};
+    std::atomic<bool> has_returned{false};
+  };
+  const auto seen = std::make_shared<progress>();
+  std::thread made([seen, call] {
+    seen->thread = gettid();
     call();
+    seen->has_returned = true;
   });
-  begins.wait(false);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  constexpr int enough_looks = 20;
+  constexpr uint64_t spinning_ns = 50'000'000;
+  for (int asleep = 0; asleep < enough_looks; std::this_thread::yield()) {
+    if (seen->has_returned) break;
+    if (seen->thread == 0) continue;
+    if (processor_time_ns(made) >= spinning_ns) break;
+    asleep = zevent::test::state_of_thread(seen->thread) == 'S' ? asleep + 1 : 0;
+  }
   return made;
 }
 
