@@ -123,12 +123,13 @@ void mapped_timestamps() {
   wait(done);
   uint32_t count = 0;
   MUST(zeEventQueryKernelTimestampsExt(done, m.device, &count, nullptr));
-  ze_kernel_timestamp_result_t time{};
-  ze_synchronized_timestamp_result_ext_t both{};
+  // A device of several tiles has a time of each.
+  std::vector<ze_kernel_timestamp_result_t> times(count);
+  std::vector<ze_synchronized_timestamp_result_ext_t> both(count);
   ze_event_query_kernel_timestamps_results_ext_properties_t results{};
   results.stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES;
-  results.pKernelTimestampsBuffer = &time;
-  results.pSynchronizedTimestampsBuffer = &both;
+  results.pKernelTimestampsBuffer = times.data();
+  results.pSynchronizedTimestampsBuffer = both.data();
   MUST(zeEventQueryKernelTimestampsExt(done, m.device, &count, &results));
 }
 
