@@ -50,6 +50,14 @@ class blocking_calls {
     }
   }
 
+  // For how long a wait may block by itself. Calls that are no waits have no limit.
+  uint64_t time_limit_ns(const api::function& function, trace::call_arguments arguments) const {
+    if (!waits(function)) return UINT64_MAX;
+    const auto in = api::decode_inputs(model_, function, arguments.inputs);
+    const value* timeout = in ? in->find("timeout") : nullptr;
+    return timeout != nullptr ? number(timeout) : UINT64_MAX;
+  }
+
   // A function of which some calls may not block.
   static bool concerns(const api::function& function) {
     return never_blocks(function) || waits(function) || submits(function);
@@ -137,7 +145,8 @@ class search {
     if (latest_->number > last_call_) return;
     blocking_.look_at(call, function, arguments);
     if (!call.returned()) {
-      note_unreturned(call, function, blocking_.may_block(function, arguments));
+      note_unreturned(call, function, blocking_.may_block(function, arguments),
+                      blocking_.time_limit_ns(function, arguments));
     } else if (call.failed()) {
       if (!error_ && !is_expected(function)) note_error(call, function);
     } else if (is_timed_[call.function]) {
@@ -145,13 +154,17 @@ class search {
     }
   }
 
-  void note_unreturned(const trace::call& call, const api::function& function, bool may_block) {
+  void note_unreturned(const trace::call& call, const api::function& function, bool may_block,
+                       uint64_t limit_ns) {
     const auto& end = info_.end;
     if (end.is_orderly()) return;
     if (end.kind == trace::end_kind::by_signal) {
       if (end.is_crash()) return note_crash(call, function, may_block);
       const bool was_stuck = under_way_ns(call) >= stuck_ns;
-      if (may_block || was_stuck) note_hang(call, function);
+      // A program that waits again and again for a short time is in one of these waits by chance.
+      const bool is_in_time =
+          end.at_ns && limit_ns < UINT64_MAX - stuck_ns && under_way_ns(call) < limit_ns + stuck_ns;
+      if ((may_block || was_stuck) && !is_in_time) note_hang(call, function);
       return;
     }
     // A process that ended in an orderly way may have left a thread in a call.

@@ -205,6 +205,17 @@ TEST_F(SymptomSearch, DoesNotTakeAPollThatSomebodyEndedForACrash) {
             "by SIGINT");
 }
 
+TEST_F(SymptomSearch, DoesNotTakeAShortWaitInALoopForAHang) {
+  const uint64_t limit = 1;
+  app.hang("zeEventHostSynchronize", now += 100, event, limit);
+  ended_by(SIGINT, 6 * millisecond);
+  EXPECT_EQ(found(), "none");
+  ended_by(SIGINT, 3000 * millisecond);
+  EXPECT_EQ(found(),
+            "hang: call 0 zeEventHostSynchronize did not return; 3.00 s later the program was "
+            "ended by SIGINT");
+}
+
 TEST_F(SymptomSearch, LetsAProgramExitWhileAThreadWaitsAlsoWithoutAWordToTheRecorder) {
   const uint64_t forever = UINT64_MAX;
   app.hang("zeEventHostSynchronize", now += 100, event, forever);
