@@ -9,6 +9,7 @@
 
 #include "api/call_codec.hpp"
 #include "recorder/call_writer.hpp"
+#include "recorder/plain_memory.hpp"
 #include "recorder/readable.hpp"
 #include "recorder/watched_memory.hpp"
 
@@ -203,8 +204,8 @@ struct known_kernels {
   std::mutex mutex;  // guards the rest
   std::unordered_map<ze_module_handle_t, module_kernels> modules;
   std::unordered_map<ze_kernel_handle_t, std::vector<kernel_parameter>> kernels;
-  // Arguments that are set and may be addresses, by kernel and index.
-  std::unordered_map<ze_kernel_handle_t, std::map<uint32_t, uint64_t>> addresses;
+  // Addresses in arguments that are set, by kernel and index.
+  std::unordered_map<ze_kernel_handle_t, std::map<uint32_t, std::vector<uint64_t>>> addresses;
 };
 
 known_kernels& known() {
@@ -233,6 +234,23 @@ module_kernels kernels_in(const ze_module_desc_t& desc) {
 // Without the code nothing tells an address from a number: small ones are numbers.
 bool may_be_address(uint64_t value) {
   return value >= uint64_t{1} << 32 && value < uint64_t{1} << 47;
+}
+
+// Words of a structure that is passed by value and holds addresses of plain memory.
+constexpr size_t max_scanned_argument_bytes = 4096;
+
+std::vector<uint64_t> plain_addresses_in(const void* value, size_t bytes) {
+  std::vector<uint64_t> found;
+  if (bytes < sizeof(uint64_t)) return found;
+  std::vector<std::byte> content(std::min(bytes, max_scanned_argument_bytes));
+  if (!copy_memory(value, content)) return found;
+  const plain_address_space space = plain_addresses();
+  for (size_t at = 0; at + sizeof(uint64_t) <= content.size(); at += sizeof(uint64_t)) {
+    uint64_t address = 0;
+    std::memcpy(&address, content.data() + at, sizeof(address));
+    if (space.contains(address)) found.push_back(address);
+  }
+  return found;
 }
 
 void write_run(call_writer& out, const void* address, uint32_t bytes) {
@@ -281,16 +299,25 @@ void kernel_is_destroyed(ze_kernel_handle_t kernel) {
 }
 
 void argument_was_set(ze_kernel_handle_t kernel, uint32_t index, size_t bytes, const void* value) {
-  uint64_t address = 0;
-  if (value != nullptr && bytes == sizeof(address)) std::memcpy(&address, value, sizeof(address));
+  std::vector<uint64_t> addresses;
   const std::lock_guard lock(known().mutex);
   const auto about = known().kernels.find(kernel);
   const bool is_known = about != known().kernels.end();
-  const bool takes_address =
-      is_known ? index < about->second.size() && about->second[index].is_pointer && address != 0
-               : may_be_address(address);
-  if (takes_address) {
-    known().addresses[kernel][index] = address;
+  if (value != nullptr && bytes == sizeof(uint64_t)) {
+    uint64_t address = 0;
+    std::memcpy(&address, value, sizeof(address));
+    const bool is_address =
+        is_known ? index < about->second.size() && about->second[index].is_pointer && address != 0
+                 : may_be_address(address);
+    if (is_address) addresses.push_back(address);
+  }
+  const bool may_be_structure =
+      is_known ? index < about->second.size() && !about->second[index].is_pointer
+               : bytes > sizeof(uint64_t);
+  if (value != nullptr && addresses.empty() && may_be_structure)
+    addresses = plain_addresses_in(value, bytes);
+  if (!addresses.empty()) {
+    known().addresses[kernel][index] = std::move(addresses);
   } else if (const auto set = known().addresses.find(kernel); set != known().addresses.end()) {
     set->second.erase(index);
   }
@@ -300,7 +327,8 @@ std::vector<uint64_t> address_arguments(ze_kernel_handle_t kernel) {
   std::vector<uint64_t> out;
   const std::lock_guard lock(known().mutex);
   if (const auto set = known().addresses.find(kernel); set != known().addresses.end())
-    for (const auto& [index, address] : set->second) out.push_back(address);
+    for (const auto& [index, addresses] : set->second)
+      out.insert(out.end(), addresses.begin(), addresses.end());
   return out;
 }
 
@@ -312,10 +340,15 @@ std::vector<uint64_t> address_arguments(ze_kernel_handle_t kernel, void* const* 
       !can_read(arguments, about->second.size(), sizeof(*arguments)))
     return out;
   for (size_t i = 0; i < about->second.size(); ++i) {
-    uint64_t address = 0;
-    if (!about->second[i].is_pointer || arguments[i] == nullptr) continue;
-    if (copy_memory(arguments[i], std::as_writable_bytes(std::span(&address, 1))) && address != 0)
-      out.push_back(address);
+    if (arguments[i] == nullptr) continue;
+    if (about->second[i].is_pointer) {
+      uint64_t address = 0;
+      if (copy_memory(arguments[i], std::as_writable_bytes(std::span(&address, 1))) && address != 0)
+        out.push_back(address);
+      continue;
+    }
+    const auto found = plain_addresses_in(arguments[i], about->second[i].bytes);
+    out.insert(out.end(), found.begin(), found.end());
   }
   return out;
 }

@@ -179,6 +179,7 @@ bool memory_capture::list_reset(ze_command_list_handle_t list) {
     found->second.written.clear();
     found->second.writes_anywhere = false;
     found->second.of_kernels.clear();
+    found->second.launches = false;
   }
   return false;
 }
@@ -307,7 +308,7 @@ void memory_capture::note_write(ze_command_list_handle_t list,
 
 bool memory_capture::launch_appended(uint64_t call, ze_command_list_handle_t list,
                                      std::span<const uint64_t> addresses) {
-  if (mode_ < recording::memory_mode::full || call == 0 || addresses.empty())
+  if (mode_ < recording::memory_mode::full || call == 0)
     return reading_command_appended(call, list);
   const turn mine(mutex_);
   if (!mine) return false;
@@ -324,8 +325,12 @@ bool memory_capture::launch_appended(uint64_t call, ze_command_list_handle_t lis
     else
       state->second.of_kernels.push_back(*block);
   }
-  if (!state->second.is_immediate) return looked;
+  if (!state->second.is_immediate) {
+    state->second.launches = true;
+    return looked;
+  }
   looked |= note_changes(call, 0);
+  looked |= note_linked(call);
   commands_under_way_.store(true, std::memory_order_relaxed);
   return looked;
 }
@@ -344,10 +349,16 @@ void memory_capture::remember_plain(const address_range& range) {
   end = std::max(end, range.end);
 }
 
-std::optional<address_range> memory_capture::plain_block(uint64_t address) const {
+std::optional<address_range> memory_capture::known_plain_block(uint64_t address) const {
+  if (!is_plain({address, address + 1})) return std::nullopt;
   if (const auto block = heap_block_at(address)) return block;
   if (auto next = plain_blocks_.upper_bound(address); next != plain_blocks_.begin())
     if (const auto& [begin, end] = *--next; address < end) return address_range{begin, end};
+  return std::nullopt;
+}
+
+std::optional<address_range> memory_capture::plain_block(uint64_t address) const {
+  if (const auto block = known_plain_block(address)) return block;
   const auto rest = writable_from(address, unknown_extent_bytes);
   return rest.size() != 0 ? std::optional(rest) : std::nullopt;
 }
@@ -365,6 +376,25 @@ void memory_capture::note_of_kernel(uint64_t call, const address_range& range) t
   note_pieces(call, range);
 } catch (const std::bad_alloc&) {
   stop_recording();
+}
+
+// What a kernel can reach by addresses in memory that was kept.
+bool memory_capture::note_linked(uint64_t call) try {
+  if (linked_.empty()) return false;
+  const uint64_t left_out =
+      linked_.visit([this](uint64_t address) { return known_plain_block(address); },
+                    [&](const address_range& block) { note_of_kernel(call, block); });
+  if (left_out == 0) return true;
+  if (left_out_ == nullptr)
+    if (auto* recording = process_recording::current())
+      left_out_ = recording->new_counter(addresses_not_followed_counter);
+  // relaxed: a count that nothing depends on.
+  if (left_out_ != nullptr)
+    std::atomic_ref(*left_out_).fetch_add(left_out, std::memory_order_relaxed);
+  return true;
+} catch (const std::bad_alloc&) {
+  stop_recording();
+  return true;
 }
 
 void memory_capture::note_submission(uint64_t call, const void* stream) {
@@ -391,17 +421,20 @@ bool memory_capture::lists_executed(uint64_t call, std::span<const ze_command_li
   const turn mine(mutex_);
   if (!mine) return false;
   note_changes(call, 0);  // the host's, before these commands count as writers
+  bool launches = false;
   for (const auto list : lists) {
     const auto state = lists_.find(list);
     if (state == lists_.end()) continue;
     for (const auto& source : state->second.plain_sources) note_source(call, source);
     for (const auto& target : state->second.targets) target_submitted(call, target);
     for (const auto& range : state->second.of_kernels) note_of_kernel(call, range);
+    launches |= state->second.launches;
     if (mode_ != recording::memory_mode::results) continue;
     busy_streams_.insert(stream);
     for (const auto& each : state->second.written) watched_.mark_written(each);
     if (state->second.writes_anywhere) watched_.mark_all_written();
   }
+  if (launches) note_linked(call);
   commands_under_way_.store(true, std::memory_order_relaxed);
   return true;
 }
@@ -548,6 +581,7 @@ void memory_capture::note(uint64_t call, uint64_t address, std::span<const std::
   record->bytes = content.size();
   record->content = *hash;
   log.publish(place, sizeof(*record));
+  if (mode_ >= recording::memory_mode::full) linked_.scan(address, content);
 }
 
 }  // namespace zevent::recorder

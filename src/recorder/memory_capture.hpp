@@ -14,6 +14,7 @@
 
 #include "api/device_memory_reader.hpp"
 #include "api/recording_format.hpp"
+#include "recorder/linked_blocks.hpp"
 #include "recorder/watched_memory.hpp"
 
 namespace zevent::recorder {
@@ -25,17 +26,16 @@ class thread_log;
 //   plain host memory   the sources of copies: when the copy is appended to an immediate list, or
 //                       each time that the regular list is executed
 //   plain host memory   what kernels get the addresses of, when they are launched: what the heap
-//   and of kernels          the mappings tell of its extent. Not while commands use it that the
-//   host
-//                       has not waited for: what changes there is theirs.
+//   of kernels          and the mappings tell of its extent. Not while commands use it that the
+//                       host has not waited for: what changes there is theirs. Also the blocks of
+//                       the heap whose addresses stand in memory that was kept (linked_blocks).
 //   host and shared     the pages that changed (watched_memory): before commands that read memory
 //   allocations         are given to the device. When the host has waited for commands, a line is
 //                       drawn: what changed before it may be theirs. Where results are wanted, or
 //                       the kernel cannot help, pages are looked at then too.
 //   results             where they are wanted: host, shared and device allocations that commands
-//   may
-//                       have written, when the host has waited. What only the device sees is read
-//                       by copies of the recorder's own (api::device_memory_reader).
+//                       may have written, when the host has waited. What only the device sees is
+//                       read by copies of the recorder's own (api::device_memory_reader).
 //   snapshots           where results are wanted: what the host can write to of a copy, its plain
 //                       source and its target, when it is submitted, when the host first waits
 //                       afterwards and when it has waited. A replay has no use for them; a checker
@@ -133,6 +133,7 @@ class memory_capture {
     std::vector<address_range> plain_sources;
     std::vector<address_range> targets;     // of copies, that the host can write to
     std::vector<address_range> of_kernels;  // plain memory
+    bool launches = false;
     // Where results are wanted: what its commands write to.
     std::vector<address_range> written;
     bool writes_anywhere = false;
@@ -164,8 +165,10 @@ class memory_capture {
   void note_source(uint64_t call, const address_range& source);
   void note_pieces(uint64_t call, const address_range& range);
   void note_of_kernel(uint64_t call, const address_range& range);
+  bool note_linked(uint64_t call);
   bool is_used_by_kernel(const address_range& range) const;
   void remember_plain(const address_range& range);
+  std::optional<address_range> known_plain_block(uint64_t address) const;
   std::optional<address_range> plain_block(uint64_t address) const;
   bool note_changes(uint64_t call, uint8_t flags, bool with_results = false);
   bool read_device(uint64_t address, std::span<std::byte> target);
@@ -202,6 +205,8 @@ class memory_capture {
   std::unordered_map<ze_context_handle_t, ze_device_handle_t> device_in_use_;  // of a list
   api::device_memory_reader reader_;
   std::map<uint64_t, uint64_t> plain_blocks_;  // of copies and fills: address and end
+  linked_blocks linked_;
+  uint64_t* left_out_ = nullptr;  // counter in the part, once there is something to count
   // Plain memory of kernels that were launched since the host last waited.
   std::vector<address_range> plain_in_use_;
   std::vector<copy_operand> operands_;  // of copies that may be under way, oldest first

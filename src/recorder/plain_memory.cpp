@@ -1,10 +1,14 @@
 #include "recorder/plain_memory.hpp"
 
+#include <sys/auxv.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace zevent::recorder {
@@ -40,7 +44,40 @@ std::optional<block_header> header_at(uint64_t address) {
   return header;
 }
 
+// Field 47 of /proc/self/stat. The name of the program, field 2, may hold blanks and parentheses.
+uint64_t find_heap_begin() {
+  constexpr int fields_after_name = 45;
+  std::FILE* file = std::fopen("/proc/self/stat", "re");
+  if (file == nullptr) return 0;
+  std::array<char, 1024> text{};
+  const size_t bytes = std::fread(text.data(), 1, text.size() - 1, file);
+  std::fclose(file);
+  std::string_view rest(text.data(), bytes);
+  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
+  for (int field = 0; field < fields_after_name; ++field) {
+    const size_t blank = rest.find(' ');
+    if (blank == rest.npos) return 0;
+    rest.remove_prefix(blank + 1);
+  }
+  uint64_t begin = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), begin);
+  return begin;
+}
+
 }  // namespace
+
+plain_address_space plain_addresses() {
+  // Mappings are made from below the stack downwards: nearly all are within this distance.
+  constexpr uint64_t mappings_bytes = uint64_t{1} << 40;
+  static const uint64_t heap_begin = find_heap_begin();
+  // The first stack: the kernel puts 16 random bytes near its upper end.
+  static const uint64_t stack_end = getauxval(AT_RANDOM);
+  const auto heap_end = reinterpret_cast<uint64_t>(sbrk(0));
+  plain_address_space space{};
+  if (heap_begin != 0 && heap_begin < heap_end) space.heap = {heap_begin, heap_end};
+  if (stack_end > mappings_bytes) space.mappings = {stack_end - mappings_bytes, stack_end};
+  return space;
+}
 
 std::optional<address_range> heap_block_at(uint64_t address) {
   if (address % block_alignment != 0 || address < page_bytes) return std::nullopt;

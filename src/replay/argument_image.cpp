@@ -302,27 +302,26 @@ std::byte* argument_image::runs(const item& it, const api::type& pointee) {
   return is_array ? reinterpret_cast<std::byte*>(pointers) : first;
 }
 
-// Where plain memory is in this process is known already.
 void argument_image::patch_argument(std::span<std::byte> content) {
-  for (const auto& each : book_.find_argument_pointers(content, call_->call.start_ns)) {
+  for (const auto& each :
+       place_pointers(content, book_.find_argument_pointers(content, call_->call.start_ns)))
+    out_.patches.push_back(each);
+}
+
+// Where plain memory is in this process is known already.
+std::vector<pointer_patch> argument_image::place_pointers(
+    std::span<std::byte> content, std::span<const embedded_pointer> pointers) const {
+  std::vector<pointer_patch> out;
+  for (const auto& each : pointers) {
     std::byte* place = content.data() + each.offset;
     if (each.host) {
       const auto address =
           reinterpret_cast<uint64_t>(out_.host_memory[each.host->range].data() + each.host->offset);
       std::memcpy(place, &address, sizeof(address));
     } else {
-      out_.patches.push_back(
-          {reinterpret_cast<uint64_t*>(place), each.target.offset, each.target.slot});
+      out.push_back({reinterpret_cast<uint64_t*>(place), each.target.offset, each.target.slot});
     }
   }
-}
-
-std::vector<pointer_patch> argument_image::find_pointers(std::span<std::byte> content,
-                                                         uint64_t time_ns) const {
-  std::vector<pointer_patch> out;
-  for (const auto& each : book_.find_pointers(content, time_ns))
-    out.push_back({reinterpret_cast<uint64_t*>(content.data() + each.offset), each.target.offset,
-                   each.target.slot});
   return out;
 }
 

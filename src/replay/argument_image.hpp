@@ -31,8 +31,10 @@ class argument_image {
   // Fills in the slots, patches and captures of the call.
   result<void> build(const recorded_call& call, compiled_call& compiled, call_extras& extras);
 
-  // Addresses inside of a content that point into memory of the device: patches for a copy of it.
-  std::vector<pointer_patch> find_pointers(std::span<std::byte> content, uint64_t time_ns) const;
+  // Writes the addresses of plain memory into the content, which is a copy of what was recorded.
+  // The others are patches: where memory of the device is, a replay knows only when it runs.
+  std::vector<pointer_patch> place_pointers(std::span<std::byte> content,
+                                            std::span<const embedded_pointer> pointers) const;
 
   // Where the replay keeps plain host memory; null when no call was seen to touch it.
   std::byte* host_address(uint64_t address) const;

@@ -312,14 +312,13 @@ result<void> compiler::add_memory(const recorded_call& call, const trace::memory
     restore.host = image_.host_address(part.first);
     if (restore.host == nullptr) return {};
   }
-  restore.patches = image_.find_pointers({restore.content, restore.bytes}, time_ns);
-  if (!restore.patches.empty()) {
-    // The content is everybody's: patches go into a copy.
+  const auto pointers =
+      seen_.book.find_argument_pointers({restore.content, restore.bytes}, time_ns);
+  if (!pointers.empty()) {
+    // The content is everybody's: pointers go into a copy.
     std::byte* own = out_.images.take(restore.bytes);
     std::copy_n(restore.content, restore.bytes, own);
-    for (auto& patch : restore.patches)
-      patch.place = reinterpret_cast<uint64_t*>(
-          own + (reinterpret_cast<std::byte*>(patch.place) - restore.content));
+    restore.patches = image_.place_pointers({own, restore.bytes}, pointers);
     restore.content = own;
   }
   auto& list = is_after_call(note) ? extras.memory_after : extras.memory_before;

@@ -46,6 +46,8 @@ void host_ranges::settle() {
 }
 
 std::optional<host_ranges::place> host_ranges::find(uint64_t address) const {
+  // Most words that are asked for are no addresses.
+  if (ranges_.empty() || address < ranges_.front().first) return std::nullopt;
   const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                                       [](uint64_t a, const range& r) { return a < r.first; });
   if (after == ranges_.begin()) return std::nullopt;

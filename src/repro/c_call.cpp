@@ -297,6 +297,11 @@ std::string c_call_writer::place_text(const std::string& base, uint64_t offset) 
   return fmt::format("at({}, {})", base, text_.number(offset, number_form::u8, "offset"));
 }
 
+std::string c_call_writer::target_text(const replay::embedded_pointer& pointer) {
+  return pointer.host ? place_text(host_name(*pointer.host), pointer.host->offset)
+                      : place_text(object(pointer.target.slot), pointer.target.offset);
+}
+
 std::string c_call_writer::address(uint64_t bits, uint64_t time_ns) {
   if (const auto place = seen_.book.find_memory(bits, time_ns))
     return place_text(object(place->slot), place->offset);
@@ -550,12 +555,8 @@ std::string c_call_writer::input_bytes(const item& it, std::span<const std::byte
   const auto pointers = has_pointers
                             ? seen_.book.find_argument_pointers(content, call_->call.start_ns)
                             : std::vector<replay::embedded_pointer>{};
-  const auto pointer_text = [&](const replay::embedded_pointer& each) {
-    return each.host ? place_text(host_name(*each.host), each.host->offset)
-                     : place_text(object(each.target.slot), each.target.offset);
-  };
   if (pointers.size() == 1 && content.size() == sizeof(void*)) {
-    const std::string only = pointer_text(pointers.front());
+    const std::string only = target_text(pointers.front());
     if (!pointers.front().host && pointers.front().target.offset == 0) return "&" + only;
     declare(fmt::format("void* {} = {};", name, only));
     return "&" + name;
@@ -577,7 +578,7 @@ std::string c_call_writer::input_bytes(const item& it, std::span<const std::byte
       uint64_t word = 0;
       std::memcpy(&word, content.data() + offset, sizeof(word));
       if (next != pointers.end() && next->offset == offset) {
-        words.push_back(fmt::format("(uint64_t)(uintptr_t){}", pointer_text(*next++)));
+        words.push_back(fmt::format("(uint64_t)(uintptr_t){}", target_text(*next++)));
       } else {
         words.push_back(text_.number(word, number_form::u8, "word"));
       }
@@ -602,7 +603,7 @@ std::string c_call_writer::input_bytes(const item& it, std::span<const std::byte
   declare(fmt::format("uint8_t {}[] = {{{}}};", name, parts.empty() ? "0" : joined(parts, ", ")));
   for (const auto& each : pointers) {
     needs_.helpers.insert("store_pointer");
-    declare(fmt::format("store_pointer({} + {}, {});", name, each.offset, pointer_text(each)));
+    declare(fmt::format("store_pointer({} + {}, {});", name, each.offset, target_text(each)));
   }
   return name;
 }

@@ -95,6 +95,7 @@ class c_call_writer {
   std::string address(uint64_t bits, uint64_t time_ns);
   std::string host_name(const replay::host_ranges::place& where);
   std::string place_text(const std::string& base, uint64_t offset);
+  std::string target_text(const replay::embedded_pointer& pointer);
   std::string pointer(const item& it, const replay::value_scope& s);
   std::string single(const item& it, const api::type& pointee, const replay::value_scope& s);
   std::string elements(const item& it, const api::type& pointee, const replay::value_scope& s);

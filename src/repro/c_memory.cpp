@@ -149,13 +149,14 @@ std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
     content = content.first(std::min<uint64_t>(content.size(), room));
     const auto name = names_.of(place->slot);
     stem = names_.classes()[name.object_class].names[name.ordinal];
-  } else if (seen_.book.find_pointers(content, time_ns).empty() && host_holds(begin, content)) {
+  } else if (seen_.book.find_argument_pointers(content, time_ns).empty() &&
+             host_holds(begin, content)) {
     return out;  // a copy reads once more what another one may still be reading
   }
   if (content.empty()) return out;
   text_ = {};
   const std::string target = address(begin, time_ns);
-  const auto pointers = seen_.book.find_pointers(content, time_ns);
+  const auto pointers = seen_.book.find_argument_pointers(content, time_ns);
   const auto plain = replay::without_pointers(content, pointers);
   out.push_back(text_.finish(fill_text(target, stem, plain)));
   for (const auto& pointer : pointers) {
@@ -163,10 +164,7 @@ std::vector<shaped_text> c_call_writer::memory_statements(uint64_t begin,
     needs_.helpers.insert("store_pointer");
     needs_.helpers.insert("at");
     const std::string place = address(begin + pointer.offset, time_ns);
-    std::string value = object(pointer.target.slot);
-    if (pointer.target.offset != 0)
-      value =
-          fmt::format("at({}, {})", value, text_.number(pointer.target.offset, number_form::u8));
+    const std::string value = target_text(pointer);
     out.push_back(text_.finish(fmt::format("store_pointer({}, {});", place, value)));
   }
   return out;

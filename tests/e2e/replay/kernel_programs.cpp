@@ -73,6 +73,56 @@ void launch_on_plain_memory() {
   std::free(of_the_heap);
 }
 
+// Memory of the program's own whose addresses are in other memory: in a table that the device sees,
+// in a table of the heap, in a structure.
+void launch_on_linked_memory() {
+  const machine m;
+  const auto from = module(m, arguments_spv);
+  const auto through_table = kernel(from, "through_pointer");
+  auto* const table = reinterpret_cast<int**>(m.shared_memory());
+  auto* const sums = reinterpret_cast<int*>(m.shared_memory());
+  for (int i = 0; i < 4; ++i) {
+    table[i] = static_cast<int*>(std::malloc(16 * sizeof(int)));
+    for (int k = 0; k < 16; ++k) table[i][k] = 10 * i + k;
+  }
+  argument(through_table, 0, table);
+  argument(through_table, 1, 4u);
+  argument(through_table, 2, sums);
+  const ze_group_count_t one = {1, 1, 1};
+  const auto list = m.immediate(ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+  for (int round = 0; round < 2; ++round) {
+    MUST(zeCommandListAppendLaunchKernel(list, through_table, &one, nullptr, 0, nullptr));
+    finish(list);
+    *table[1] = 100;  // the table stays as it is
+  }
+
+  auto* const copied = static_cast<int**>(std::malloc(4 * sizeof(int*)));
+  for (int i = 0; i < 4; ++i) copied[i] = table[3 - i];
+  argument(through_table, 0, copied);
+  argument(through_table, 2, sums + 1);
+  const auto regular = m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER);
+  MUST(zeCommandListAppendLaunchKernel(regular, through_table, &one, nullptr, 0, nullptr));
+  MUST(zeCommandListClose(regular));
+  const auto queue = m.queue();
+  for (int round = 0; round < 2; ++round) {
+    execute(queue, regular);
+    finish(queue);
+    *table[2] = 1000;
+  }
+
+  const auto in_structure = kernel(from, "pointers_by_value");
+  struct {
+    int* in;
+    unsigned count;
+    int* out;
+  } const places = {table[3], 16, sums + 2};
+  argument(in_structure, 0, places);
+  MUST(zeCommandListAppendLaunchKernel(list, in_structure, &one, nullptr, 0, nullptr));
+  finish(list);
+  std::free(copied);
+  for (int i = 0; i < 4; ++i) std::free(table[i]);
+}
+
 void launch_in_regular_list() {
   const addition it;
   const auto list = it.m.list(ZE_COMMAND_LIST_FLAG_IN_ORDER);
@@ -350,6 +400,7 @@ void module_that_does_not_build() {
 constexpr program programs[] = {
     {"launch_kernel", launch_kernel},
     {"launch_on_plain_memory", launch_on_plain_memory},
+    {"launch_on_linked_memory", launch_on_linked_memory},
     {"launch_in_regular_list", launch_in_regular_list},
     {"launch_indirect", launch_indirect},
     {"launch_cooperative", launch_cooperative},
