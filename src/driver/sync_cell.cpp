@@ -25,9 +25,22 @@ constexpr uint64_t slowest_poll_ns = 500'000;
 // this.
 constexpr uint64_t longest_vigil_ns = 200'000;
 
-// Whoever waits for less has no time to sleep: a client that waits in a loop of tiny timeouts
-// leaves the core to the engine.
+// A wait for less has no time to sleep: it leaves the core to the engine once, and is over.
 constexpr uint64_t shortest_sleep_ns = 1000;
+
+// Some clients wait for long in a loop of such tiny waits, and would take a core from the kernels
+// that they wait for: after so many in a row on one value, each sleeps for a moment. What is waited
+// for ends the sleep.
+constexpr uint32_t max_tiny_waits_awake = 256;
+constexpr uint64_t tiny_sleep_ns = 20'000;
+
+// The tiny waits of a thread that were in vain since it last waited for something else.
+struct tiny_waits {
+  const std::atomic<uint64_t>* value = nullptr;
+  uint64_t target = 0;
+  uint32_t count = 0;
+};
+thread_local constinit tiny_waits tiny_waits_in_vain{};
 
 void relax_cpu() {
 #if defined(__x86_64__)
@@ -52,6 +65,19 @@ void sleep_on_memory(const wait_point& point, uint64_t at_most_ns) {
   futex_wait(memory_changes, sequence, futex_scope::process, at_most_ns);
 }
 
+void wait_tiny(const wait_point& point) {
+  tiny_waits& before = tiny_waits_in_vain;
+  if (before.value != point.value || before.target != point.target)
+    before = {point.value, point.target, 0};
+  if (point.cell == nullptr || before.count < max_tiny_waits_awake) {
+    ++before.count;
+    sched_yield();
+  } else {
+    sleep_on_cell(point, tiny_sleep_ns);
+  }
+  if (point.is_reached()) before = {};
+}
+
 host_wait_result wait_until_reached(const wait_point& point, uint64_t timeout_ns,
                                     abandonment& check) {
   if (point.is_reached()) return host_wait_result::reached;
@@ -73,7 +99,7 @@ host_wait_result wait_until_reached(const wait_point& point, uint64_t timeout_ns
       next_check_ns = now_ns + abandonment_check_ns;
     }
     if (timeout_ns < shortest_sleep_ns) {
-      sched_yield();
+      wait_tiny(point);
     } else if (now_ns >= wakes_ns) {
       relax_cpu();
     } else {

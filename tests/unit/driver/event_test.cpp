@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include "driver_fixture.hpp"
 
 namespace zevent::driver::test {
@@ -129,6 +131,20 @@ TEST_F(regular_events, may_be_polled_by_one_thread_while_others_append) {
   }
   done = true;
   monitor.join();
+}
+
+TEST_F(regular_events, waited_for_in_a_loop_of_tiny_waits_leave_the_core_to_others) {
+  constexpr long rounds = 2000;
+  const auto event = regular_event();
+  rusage before{}, after{};
+  getrusage(RUSAGE_THREAD, &before);
+  for (long round = 0; round < rounds; ++round)
+    ASSERT_EQ(zeEventHostSynchronize(event, 1), ZE_RESULT_NOT_READY);
+  getrusage(RUSAGE_THREAD, &after);
+  // A thread that sleeps gives its core up of its own accord; one that yields does not.
+  EXPECT_GT(after.ru_nvcsw - before.ru_nvcsw, rounds / 2);
+  ASSERT_EQ(zeEventHostSignal(event), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventHostSynchronize(event, 1), ZE_RESULT_SUCCESS);
 }
 
 }  // namespace
