@@ -136,8 +136,8 @@ void player::make_call(uint32_t index, bool passes_baton) {
   if (passes_baton && !call.lets_next_go) pass_baton(index);
 }
 
-// The program went on when it was told "done". Another thread may have to signal what it asks about,
-// and needs a processor. Whether it takes too long is for the supervisor to say.
+// The program went on when it was told "done". Another thread may have to signal what it asks
+// about, and needs a processor. Whether it takes too long is for the supervisor to say.
 uint64_t player::ask_until_done(const compiled_call& call, journal_entry& entry, uint64_t answer) {
   constexpr uint64_t asks_at_full_speed = 64;
   uint64_t asks = 1;
