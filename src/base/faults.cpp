@@ -6,7 +6,7 @@
 namespace zevent {
 namespace {
 
-constexpr std::array<fault_description, fault_count> descriptions = {{
+constexpr std::array<fault_description, fault_count> fault_table = {{
     {fault::append_blocks_on_host_event,
      "append-blocks-on-host-event",
      {},
@@ -101,14 +101,14 @@ constexpr std::array<fault_description, fault_count> descriptions = {{
 }};
 
 const fault_description* find(std::string_view name) {
-  for (const auto& each : descriptions)
+  for (const auto& each : fault_table)
     if (each.name == name) return &each;
   return nullptr;
 }
 
-std::string names_of_all() {
+std::string names_of_faults() {
   std::string names;
-  for (const auto& each : descriptions)
+  for (const auto& each : fault_table)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
   return names;
 }
@@ -142,7 +142,7 @@ std::string example_of(const fault_description& described) {
 }  // namespace
 
 std::span<const fault_description, fault_count> fault_descriptions() {
-  return descriptions;
+  return fault_table;
 }
 
 void fault_set::add(fault which, uint64_t number) {
@@ -158,7 +158,8 @@ result<fault_set> parse_faults(std::string_view text) {
     const auto colon = item.find(':');
     const auto* described = find(item.substr(0, colon));
     if (described == nullptr)
-      return fail("there is no fault '{}'; there are: {}", item.substr(0, colon), names_of_all());
+      return fail("there is no fault '{}'; there are: {}", item.substr(0, colon),
+                  names_of_faults());
     uint64_t number = described->parameter.default_value;
     if (colon != std::string_view::npos) {
       const auto given = parse_number(*described, item.substr(colon + 1));
@@ -178,7 +179,7 @@ std::string faults_as_markdown() {
       "Everything else stays right.\n\n"
       "This page is generated from the table in `src/base/faults.cpp`:\n"
       "`zevent run --list-faults=markdown`.\n";
-  for (const auto& each : descriptions) {
+  for (const auto& each : fault_table) {
     fmt::format_to(std::back_inserter(text), "\n## {}\n\nThe driver: {}.\n\n", each.name,
                    each.effect);
     if (!each.parameter.name.empty())
@@ -194,7 +195,7 @@ std::string faults_as_markdown() {
 
 std::string faults_as_text() {
   std::string text;
-  for (const auto& each : descriptions)
+  for (const auto& each : fault_table)
     fmt::format_to(std::back_inserter(text), "{}\n    {}\n", example_of(each), each.effect);
   return text;
 }

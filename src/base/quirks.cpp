@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::nullopt_t any = std::nullopt;
 
-constexpr std::array<quirk_description, quirk_count> descriptions = {{
+constexpr std::array<quirk_description, quirk_count> quirk_table = {{
     {quirk::accepts_both_timestamp_flags, "accepts-both-timestamp-flags", any,
      intel_release{26, 31}, "",
      "an event has device timestamps or mapped ones; both flags together are refused",
@@ -136,9 +136,9 @@ std::optional<intel_release> parse_release(std::string_view text) {
   return intel_release{*year, *week};
 }
 
-std::string names_of_all() {
+std::string names_of_quirks() {
   std::string names;
-  for (const auto& each : descriptions)
+  for (const auto& each : quirk_table)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
   return names;
 }
@@ -158,7 +158,7 @@ std::string_view devices_of(const quirk_description& described) {
 }  // namespace
 
 std::span<const quirk_description, quirk_count> quirk_descriptions() {
-  return descriptions;
+  return quirk_table;
 }
 
 result<quirk_set> parse_quirks(std::string_view text) {
@@ -170,15 +170,15 @@ result<quirk_set> parse_quirks(std::string_view text) {
       const auto release = parse_release(item.substr(release_prefix.size()));
       if (!release)
         return fail("'{}' is no release of Intel's driver; they are named like intel-26.27", item);
-      for (const auto& each : descriptions)
+      for (const auto& each : quirk_table)
         if (each.concerns(*release)) set.add(each.id);
       continue;
     }
-    const auto* described = std::find_if(descriptions.begin(), descriptions.end(),
+    const auto* described = std::find_if(quirk_table.begin(), quirk_table.end(),
                                          [&](const auto& each) { return each.name == item; });
-    if (described == descriptions.end())
+    if (described == quirk_table.end())
       return fail("there is no quirk '{}'; there are: {}, and intel-YY.WW for all of a release",
-                  item, names_of_all());
+                  item, names_of_quirks());
     set.add(described->id);
   }
   return set;
@@ -216,7 +216,7 @@ std::string quirks_as_markdown() {
       "whose end is not\nknown.\n\n"
       "This page is generated from the table in `src/base/quirks.cpp`:\n"
       "`zevent run --list-quirks=markdown`.\n";
-  for (const auto& each : descriptions)
+  for (const auto& each : quirk_table)
     fmt::format_to(std::back_inserter(text),
                    "\n## {}\n\nThe specification: {}.\n\nThe driver: {}.\n\nReleases: {}. Devices: "
                    "{}.\n",
@@ -237,7 +237,7 @@ std::string quirks_as_markdown() {
 
 std::string quirks_as_text() {
   std::string text;
-  for (const auto& each : descriptions)
+  for (const auto& each : quirk_table)
     fmt::format_to(std::back_inserter(text),
                    "{}\n    the specification: {}\n    the driver: {}\n    releases: {}; devices: "
                    "{}\n",

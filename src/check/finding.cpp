@@ -1,8 +1,12 @@
 #include "check/finding.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace zevent::check {
+
+finding::involved::involved(call_number which, std::string part)
+    : call(which), role(std::move(part)) {}
 
 finding* finding_list::add(rule_id rule, uint32_t process, call_number call, const char* kind,
                            std::optional<severity> level) {

@@ -19,6 +19,8 @@ using model::call_number;
 // One thing that the program did wrong, or that went badly for it.
 struct finding {
   struct involved {
+    involved(call_number which, std::string part);  // not inline: there are hundreds of these
+
     call_number call;
     std::string role;  // "signals event_3", in words that follow the call
   };

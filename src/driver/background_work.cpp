@@ -47,23 +47,23 @@ class background_queue {
 
 // Left behind in the child of a fork, whose copy has a thread that is not there. Release/acquire:
 // who sees the pointer sees the queue.
-std::atomic<background_queue*> current{nullptr};
+std::atomic<background_queue*> current_queue{nullptr};
 
-bool watches_forks() {
+bool queue_watches_forks() {
   static const bool is_watched = [] {
-    run_in_child_of_fork([] { current.store(nullptr, std::memory_order_release); });
+    run_in_child_of_fork([] { current_queue.store(nullptr, std::memory_order_release); });
     return true;
   }();
   return is_watched;
 }
 
-const made_with_driver watch([] { watches_forks(); });
+const made_with_driver queue_fork_watch([] { queue_watches_forks(); });
 
 background_queue& background_queue::instance() {
-  background_queue* queue = current.load(std::memory_order_acquire);
+  background_queue* queue = current_queue.load(std::memory_order_acquire);
   if (queue != nullptr) return *queue;
   auto* made = new background_queue;
-  if (current.compare_exchange_strong(queue, made, std::memory_order_acq_rel)) return *made;
+  if (current_queue.compare_exchange_strong(queue, made, std::memory_order_acq_rel)) return *made;
   delete made;
   return *queue;
 }

@@ -25,7 +25,7 @@ ze_result_t check_queue(const ze_command_queue_desc_t& desc) {
 }
 
 // The end of the enumeration, which some pass for "anything", asks for nothing.
-ze_command_list_flags_t known_flags(ze_command_list_flags_t flags) {
+ze_command_list_flags_t known_list_flags(ze_command_list_flags_t flags) {
   return flags == ZE_COMMAND_LIST_FLAG_FORCE_UINT32 ? 0 : flags;
 }
 
@@ -51,7 +51,7 @@ command_list::command_list(context& owner, device& target, const ze_command_queu
 
 ze_result_t command_list::create_regular(context& owner, device& target,
                                          const ze_command_list_desc_t& desc, command_list** out) {
-  const ze_command_list_flags_t flags = known_flags(desc.flags);
+  const ze_command_list_flags_t flags = known_list_flags(desc.flags);
   if (const ze_result_t result = check_flags(flags); result != ZE_RESULT_SUCCESS) return result;
   ze_command_queue_desc_t queue{};
   queue.ordinal = desc.commandQueueGroupOrdinal;

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t pixels_alignment_bytes = 4096;
 
 // Their numbers are apart from those of allocations.
-uint64_t next_id() {
+uint64_t next_image_id() {
   static std::atomic<uint64_t> last{uint64_t{1} << 32};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -110,7 +110,7 @@ device_image::device_image(context& owner, device& on, const image_descriptor& d
       device_(on),
       memory_(std::move(pixels)),
       descriptor_(descriptor),
-      id_(next_id()) {}
+      id_(next_image_id()) {}
 
 device_image::~device_image() = default;
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "driver/copy_text.hpp"
 #include "driver/device.hpp"
 #include "driver/device_hierarchy.hpp"
 #include "driver/driver.hpp"
@@ -37,13 +38,6 @@ constexpr auto computing_float_atomics =
 
 uint32_t core_count() {
   return static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
-template <size_t Size>
-void copy_text(std::string_view text, char (&out)[Size]) {
-  const size_t length = std::min(text.size(), Size - 1);
-  std::memcpy(out, text.data(), length);
-  out[length] = '\0';
 }
 
 void fill_extensions(const device& target, ze_device_properties_t& properties) {

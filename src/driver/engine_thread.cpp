@@ -13,7 +13,7 @@ namespace zevent::driver {
 namespace {
 
 // The private memory of a work-group's items is on the stack. Only what is used takes memory.
-constexpr size_t stack_bytes = 64 << 20;
+constexpr size_t engine_stack_bytes = 64 << 20;
 
 struct thread_start {
   const char* name;
@@ -40,7 +40,7 @@ bool start_engine_thread(const char* name, std::function<void()> body) {
   pthread_attr_t attributes{};
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setstacksize(&attributes, engine_stack_bytes);
   pthread_t thread{};
   const bool started = pthread_create(&thread, &attributes, run_thread, start.get()) == 0;
   if (started) static_cast<void>(start.release());

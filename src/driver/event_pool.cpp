@@ -17,7 +17,7 @@ namespace {
 constexpr auto timestamp_flags =
     ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
 
-constexpr auto known_flags =
+constexpr auto known_pool_flags =
     ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC | timestamp_flags;
 
 // A pool of no events has room for one (quirk accepts-pool-without-events).
@@ -110,7 +110,7 @@ ze_result_t event_pool::export_handle(ipc_handle* out) {
   if (!location) return ZE_RESULT_ERROR_UNKNOWN;
   return export_.make_handle(*location,
                              {.kind = ipc_kind::event_pool,
-                              .flags = flags_ & known_flags,
+                              .flags = flags_ & known_pool_flags,
                               .offset = location->offset,
                               .bytes = slots_bytes(count_),
                               .detail = count_,

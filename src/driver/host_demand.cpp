@@ -16,15 +16,15 @@ struct thread_number {
   pid_t thread = 0;
   uint32_t generation = 0;  // of the process, see fork_safety.hpp
 };
-constinit thread_local thread_number known;
+constinit thread_local thread_number known_number;
 
 pid_t known_thread() {
-  return known.generation == fork_generation() ? known.thread : 0;
+  return known_number.generation == fork_generation() ? known_number.thread : 0;
 }
 
-pid_t this_thread() {
-  if (known_thread() == 0) known = {gettid(), fork_generation()};
-  return known.thread;
+pid_t this_thread_id() {
+  if (known_thread() == 0) known_number = {gettid(), fork_generation()};
+  return known_number.thread;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void host_demand::note_call() {
 }
 
 void host_demand::note_submission() {
-  this_thread();
+  this_thread_id();
   note_call();
 }
 
@@ -79,7 +79,7 @@ void host_demand::note_question(bool in_vain, promised_values::address subject) 
   announce_change();
 }
 
-host_demand::wait::wait(const wait_point& point) : point_(point), who_{this_thread(), 0, 0} {
+host_demand::wait::wait(const wait_point& point) : point_(point), who_{this_thread_id(), 0, 0} {
   host_demand& demand = instance();
   demand.note_call();  // the thread is known by now
   who_.calls = demand.calls_of(who_.thread).load(std::memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/checked_cast.hpp"
+#include "driver/alignment.hpp"
 #include "driver/context.hpp"
 #include "driver/event_slot.hpp"
 #include "driver/fault_injection.hpp"
@@ -21,8 +22,6 @@
 
 namespace zevent::driver {
 namespace {
-
-constexpr size_t page_bytes = 4096;
 
 // FNV-1a: tells a handle from garbage; it is no protection against somebody who makes handles up,
 // which the operating system's own checks on descriptors are.

@@ -9,7 +9,7 @@ namespace zevent::driver {
 namespace {
 
 // Besides what the kernel itself takes: for what it calls, and for signal handlers.
-constexpr size_t stack_bytes = 256 << 10;
+constexpr size_t item_stack_bytes = 256 << 10;
 
 std::span<const uint64_t> path_of(const work_item& item) {
   return {item.path.data(), std::min<size_t>(item.path_length, item.path.size())};
@@ -57,7 +57,7 @@ bool item_group::prepare(const kernel_image& image, const launch_shape& shape,
   sub_group_size_ = sub_group_size;
   launch_.function = image.run_group();
   const size_t count = size[0] * size[1] * size[2];
-  if (!stacks_.provide(count, stack_bytes + image.stack_frame_bytes())) return false;
+  if (!stacks_.provide(count, item_stack_bytes + image.stack_frame_bytes())) return false;
   items_.resize(count);
   for (size_t i = 0; i < count; ++i) place_item(i, shape);
   return true;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "driver/alignment.hpp"
+
 // This file and item_meeting.cpp, which run on stacks that a sanitizer knows nothing of, are
 // compiled without any.
 
@@ -59,7 +61,6 @@ void zevent_start_stack();
 namespace zevent::driver {
 namespace {
 
-constexpr size_t page_bytes = 4096;
 constexpr size_t stacks_at_once = 64;
 constexpr size_t colour_bytes = 192;
 constexpr size_t colours = 64;

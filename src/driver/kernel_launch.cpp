@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/invariant.hpp"
+#include "driver/alignment.hpp"
 #include "driver/item_group.hpp"
 #include "driver/kernel_limits.hpp"
 #include "driver/kernel_team.hpp"
@@ -28,10 +29,6 @@ constexpr uint32_t cooperative_groups = 64;  // each is a thread
 
 constexpr uint32_t default_float_control = 0x1f80;  // all exceptions masked, round to nearest
 constexpr uint32_t flush_denormals = 0x8040;        // flush to zero, denormals are zero
-
-uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 // Memory that a thread keeps from one launch to the next.
 class thread_memory {

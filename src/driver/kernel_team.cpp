@@ -26,7 +26,7 @@ uint32_t processors() {
 
 // Replaced in the child of a fork, whose copy has threads that are not there. Release/acquire: who
 // sees the pointer sees the team.
-std::atomic<kernel_team*> current{nullptr};
+std::atomic<kernel_team*> current_team{nullptr};
 
 // Held by whoever makes a team: there is one a process.
 fork_safe_mutex& making() {
@@ -34,29 +34,29 @@ fork_safe_mutex& making() {
   return *only;
 }
 
-bool watches_forks() {
+bool team_watches_forks() {
   static const bool is_watched = [] {
-    run_in_child_of_fork([] { current.store(nullptr, std::memory_order_release); });
+    run_in_child_of_fork([] { current_team.store(nullptr, std::memory_order_release); });
     return true;
   }();
   return is_watched;
 }
 
-const made_with_driver watch([] {
+const made_with_driver team_fork_watch([] {
   making();
-  watches_forks();
+  team_watches_forks();
 });
 
 }  // namespace
 
 kernel_team& kernel_team::instance() {
-  kernel_team* team = current.load(std::memory_order_acquire);
+  kernel_team* team = current_team.load(std::memory_order_acquire);
   if (team != nullptr) return *team;
   const std::lock_guard lock(making());
-  team = current.load(std::memory_order_acquire);
+  team = current_team.load(std::memory_order_acquire);
   if (team == nullptr) {
     team = new kernel_team;
-    current.store(team, std::memory_order_release);
+    current_team.store(team, std::memory_order_release);
   }
   return *team;
 }

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/alignment.hpp"
 #include "driver/allocation.hpp"
 #include "driver/atomic_access.hpp"
 #include "driver/fault_injection.hpp"
@@ -12,8 +13,6 @@
 
 namespace zevent::driver {
 namespace {
-
-constexpr uint64_t page_bytes = 4096;
 
 bool has_relaxed_limits(const void* chain) {
   const auto* relaxed = find_in_chain<ze_relaxed_allocation_limits_ext_desc_t>(

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/alignment.hpp"
 #include "driver/allocation.hpp"
 #include "driver_entry.hpp"
 
 namespace zevent::driver {
-namespace {
-
-constexpr uint64_t page_bytes = 4096;
-
-uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 ze_result_t module_variables::create(context& owner, device& on,
                                      std::span<const spirv::module_variable> variables,

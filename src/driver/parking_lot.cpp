@@ -10,8 +10,8 @@
 namespace zevent::driver {
 namespace {
 
-constexpr uint64_t first_poll_ns = 20'000;
-constexpr uint64_t slowest_poll_ns = 500'000;
+constexpr uint64_t first_check_ns = 20'000;
+constexpr uint64_t slowest_check_ns = 500'000;
 
 // Whether the other side of a wait still lives is looked at once in so many polls.
 constexpr uint32_t polls_per_abandonment_check = 100;
@@ -137,7 +137,7 @@ void parking_lot::poll_bucket(bucket& home, bool check_abandonment) {
 }
 
 void parking_lot::poll_forever() {
-  uint64_t pause_ns = first_poll_ns;
+  uint64_t pause_ns = first_check_ns;
   uint32_t last_seen = 0;
   for (uint32_t round = 0;; ++round) {
     const uint32_t polled = polled_.load(std::memory_order_seq_cst);
@@ -145,12 +145,12 @@ void parking_lot::poll_forever() {
       futex_wait(polled_, 0, futex_scope::process);
       continue;
     }
-    if (polled != last_seen) pause_ns = first_poll_ns;
+    if (polled != last_seen) pause_ns = first_check_ns;
     last_seen = polled;
     const bool check = round % polls_per_abandonment_check == 0;
     for (bucket& home : buckets_) poll_bucket(home, check);
     sleep_until_memory_changes(pause_ns);
-    pause_ns = std::min(pause_ns * 2, slowest_poll_ns);
+    pause_ns = std::min(pause_ns * 2, slowest_check_ns);
   }
 }
 

@@ -15,7 +15,7 @@
 namespace zevent::driver {
 namespace {
 
-uint64_t next_id() {
+uint64_t next_memory_id() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -36,7 +36,7 @@ const made_with_driver all_physical([] { physical_memories::instance(); });
 }  // namespace
 
 physical_memory::physical_memory(context& owner, device& on, bool on_host, size_t bytes)
-    : context_(&owner), device_(on), on_host_(on_host), bytes_(bytes), id_(next_id()) {}
+    : context_(&owner), device_(on), on_host_(on_host), bytes_(bytes), id_(next_memory_id()) {}
 
 ze_result_t physical_memory::create(context& owner, device& on, const ze_physical_mem_desc_t& desc,
                                     physical_memory** out) {

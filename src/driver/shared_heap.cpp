@@ -9,14 +9,13 @@
 
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
+#include "driver/alignment.hpp"
 
 namespace zevent::driver {
 namespace {
 
 // Address space, not memory: pages come into being when they are touched.
 constexpr size_t chunk_bytes = shared_heap::largest_alignment_bytes;
-
-constexpr size_t page_bytes = 4096;
 
 // Blocks of this size give their pages back to the system when they are freed.
 constexpr size_t returned_bytes = size_t{64} << 10;

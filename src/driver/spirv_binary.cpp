@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/checked_cast.hpp"
+#include "driver/spirv_tools_handles.hpp"
 
 namespace zevent::driver::spirv {
 namespace {
@@ -15,13 +16,6 @@ constexpr uint32_t words_of_header = 5;
 // A module may name no more ids than this: Vulkan's and OpenCL's universal limit, which keeps
 // tables that are indexed by id small.
 constexpr id most_ids = 4'194'303;
-
-struct context_deleter {
-  void operator()(spv_context_t* context) const { spvContextDestroy(context); }
-};
-struct diagnostic_deleter {
-  void operator()(spv_diagnostic_t* diagnostic) const { spvDiagnosticDestroy(diagnostic); }
-};
 
 bool is_id(spv_operand_type_t type) {
   switch (type) {

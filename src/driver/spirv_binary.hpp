@@ -74,4 +74,9 @@ class binary {
   id bound_ = 1;
 };
 
+// Whether it defines a type.
+inline bool is_type(spv::Op opcode) {
+  return opcode >= spv::OpTypeVoid && opcode <= spv::OpTypeForwardPointer;
+}
+
 }  // namespace zevent::driver::spirv

@@ -12,7 +12,7 @@
 namespace zevent::driver::spirv {
 namespace {
 
-constexpr uint32_t relaxed = spv::MemorySemanticsMaskNone;
+constexpr uint32_t relaxed_semantics = spv::MemorySemanticsMaskNone;
 constexpr uint32_t sequentially_consistent =
     uint32_t{spv::MemorySemanticsSequentiallyConsistentMask} |
     uint32_t{spv::MemorySemanticsCrossWorkgroupMemoryMask} |
@@ -111,7 +111,7 @@ class float_atomics {
   }
 
   id load(id integer, id address) {
-    return emit(spv::OpAtomicLoad, integer, {address, device_scope(), constant(relaxed)});
+    return emit(spv::OpAtomicLoad, integer, {address, device_scope(), constant(relaxed_semantics)});
   }
 
   // Puts `wanted` in place of `old`, or goes back to `retry`; what is written next is for success.

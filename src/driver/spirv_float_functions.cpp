@@ -47,7 +47,7 @@ constexpr std::array exponential_terms = {0.50000000676792628,   0.1666666586893
 constexpr std::array logarithm_terms = {0.66666776416750318, 0.39977536779794601,
                                         0.29871867441153291};
 
-constexpr uint32_t sign_bit = 0x8000'0000;
+constexpr uint32_t single_sign_bit = 0x8000'0000;
 constexpr uint32_t infinity_bits = 0x7f80'0000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
@@ -58,13 +58,13 @@ constexpr uint32_t bits_of(float number) {
 }
 
 value magnitude_bits(value x) {
-  return as(kind::word, x) & (sign_bit - 1);
+  return as(kind::word, x) & (single_sign_bit - 1);
 }
 value magnitude(value x) {
   return to_real(x.writer->call(OpenCLLIB::Fabs, {x}));
 }
 value sign(value x) {
-  return as(kind::word, x) & sign_bit;
+  return as(kind::word, x) & single_sign_bit;
 }
 value with_sign(value sign, value single) {
   return as(kind::single, as(kind::word, single) ^ sign);
@@ -136,7 +136,7 @@ quarters_and_rest place_large(value x) {
     return fraction * (window >> 32);
   };
   const value circle = (product(0) << 32) + product(1) + (product(2) >> 32);
-  const value is_negative = is_equal(sign(x), sign_bit);
+  const value is_negative = is_equal(sign(x), single_sign_bit);
   const value turned = select(is_negative, word_like(circle, 0) - circle, circle);
   constexpr uint64_t quarter_bits = 62;
   const value quarters = (turned + (uint64_t{1} << (quarter_bits - 1))) >> quarter_bits;

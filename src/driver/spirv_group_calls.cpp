@@ -28,7 +28,7 @@ using enum group_act;
 using gc = group_computation;
 using nk = number_kind;
 
-constexpr known_instruction known[] = {
+constexpr known_instruction known_instructions[] = {
     {spv::OpGroupAll, form::scoped, true, all},
     {spv::OpGroupAny, form::scoped, true, any},
     {spv::OpGroupBroadcast, form::scoped, true, broadcast},
@@ -101,9 +101,9 @@ constexpr known_instruction known[] = {
 }  // namespace
 
 std::optional<group_call> find_group_call(const instruction& each) {
-  const auto found = std::find_if(std::begin(known), std::end(known),
+  const auto found = std::find_if(std::begin(known_instructions), std::end(known_instructions),
                                   [&](const auto& row) { return row.opcode == each.opcode; });
-  if (found == std::end(known)) return std::nullopt;
+  if (found == std::end(known_instructions)) return std::nullopt;
   group_call call;
   call.operation.act = found->act;
   call.operation.needs_all = found->needs_all;

@@ -12,7 +12,7 @@
 namespace zevent::driver::spirv {
 namespace {
 
-constexpr uint32_t sign_bit = 0x8000;
+constexpr uint32_t half_sign_bit = 0x8000;
 constexpr uint32_t exponent_bits = 0x7c00;
 constexpr uint32_t quiet_nan = 0x7e00;
 constexpr uint32_t nan_payload = 0x01ff;
@@ -176,9 +176,9 @@ class half_bits_lowering : instruction_lowering {
       return emit(spv::OpBitwiseAnd, bits, {value, constant(type, mask)});
     };
     const id zero = constant(type, 0), one = constant(type, 1);
-    const id is_zero = emit(spv::OpIEqual, truth, {bit_and(from_bits, sign_bit - 1), zero});
-    const id least = emit(spv::OpBitwiseOr, bits, {bit_and(to_bits, sign_bit), one});
-    const id is_negative = emit(spv::OpINotEqual, truth, {bit_and(from_bits, sign_bit), zero});
+    const id is_zero = emit(spv::OpIEqual, truth, {bit_and(from_bits, half_sign_bit - 1), zero});
+    const id least = emit(spv::OpBitwiseOr, bits, {bit_and(to_bits, half_sign_bit), one});
+    const id is_negative = emit(spv::OpINotEqual, truth, {bit_and(from_bits, half_sign_bit), zero});
     const id goes_up = emit(spv::OpFOrdLessThan, truth, {from, to});
     const id gets_smaller = emit(spv::OpLogicalEqual, truth, {goes_up, is_negative});
     const id greater = emit(spv::OpIAdd, bits, {from_bits, one});
@@ -216,7 +216,7 @@ class half_bits_lowering : instruction_lowering {
     const id back = emit(spv::OpFConvert, wide, {nearest});
     const id is_less = emit(spv::OpFOrdLessThan, truth, {back, number});
     const id is_greater = emit(spv::OpFOrdGreaterThan, truth, {back, number});
-    const id sign = emit(spv::OpBitwiseAnd, bits, {nearest_bits, constant(type, sign_bit)});
+    const id sign = emit(spv::OpBitwiseAnd, bits, {nearest_bits, constant(type, half_sign_bit)});
     const id is_negative = emit(spv::OpINotEqual, truth, {sign, constant(type, 0)});
     const id away = constant(type, 1), towards_zero = constant(type, 0xffff);
     id is_wrong = 0, step = towards_zero;

@@ -20,10 +20,6 @@ constexpr uint64_t sizes_word = offsetof(image_descriptor, sizes) / word_bytes;
 constexpr uint64_t data_type_word = offsetof(image_descriptor, channel_data_type) / word_bytes;
 constexpr uint64_t order_word = offsetof(image_descriptor, channel_order) / word_bytes;
 
-bool is_type(spv::Op opcode) {
-  return opcode >= spv::OpTypeVoid && opcode <= spv::OpTypeForwardPointer;
-}
-
 bool is_refused(spv::Op opcode) {
   switch (opcode) {
     case spv::OpImageTexelPointer:

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "driver/alignment.hpp"
 #include "driver/spirv_barriers.hpp"
 #include "driver/spirv_composites.hpp"
 #include "driver/spirv_division.hpp"
@@ -38,10 +39,6 @@ constexpr uint64_t largest_local_block_bytes = uint64_t{1} << 31;
 // PoCL knows work-items only in functions that became part of a kernel.
 constexpr uint32_t not_to_be_inlined =
     uint32_t{spv::FunctionControlDontInlineMask} | uint32_t{spv::FunctionControlOptNoneINTELMask};
-
-uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 // What a function needs to be given besides its own parameters.
 struct hidden_parameters {

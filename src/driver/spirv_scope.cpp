@@ -24,10 +24,6 @@ bool is_shareable(spv::Op opcode) {
   }
 }
 
-bool is_type(spv::Op opcode) {
-  return opcode >= spv::OpTypeVoid && opcode <= spv::OpTypeForwardPointer;
-}
-
 std::vector<uint32_t> key_of(const instruction& each) {
   std::vector<uint32_t> key = {static_cast<uint32_t>(each.opcode), each.type};
   key.insert(key.end(), each.operands.begin(), each.operands.end());

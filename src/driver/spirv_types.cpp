@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "driver/alignment.hpp"
+
 namespace zevent::driver::spirv {
 namespace {
 
 constexpr unsigned deepest_type = 64;
 constexpr uint64_t largest_type_bytes = uint64_t{1} << 40;
 constexpr uint64_t pointer_bytes = 8;
-
-uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 

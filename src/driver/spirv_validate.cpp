@@ -6,15 +6,10 @@
 #include <memory>
 #include <string_view>
 
+#include "driver/spirv_tools_handles.hpp"
+
 namespace zevent::driver::spirv {
 namespace {
-
-struct context_deleter {
-  void operator()(spv_context_t* context) const { spvContextDestroy(context); }
-};
-struct diagnostic_deleter {
-  void operator()(spv_diagnostic_t* diagnostic) const { spvDiagnosticDestroy(diagnostic); }
-};
 
 // A complaint of the validator that does not make a module unusable.
 struct tolerated_complaint {

@@ -12,7 +12,7 @@ namespace zevent::driver {
 namespace {
 
 // How long a command is waited for, once and by whomever.
-constexpr uint64_t patience_ns = 50'000'000;
+constexpr uint64_t racing_call_patience_ns = 50'000'000;
 
 // Guards the active streams of all devices: held for a few instructions only, and devices, unlike
 // this, may be deleted.
@@ -125,7 +125,7 @@ void submission_order::take_turn(place& active, const turn& next) {
         return;
       }
       now_ns = device_clock::host_now_ns();
-      if (deadline_ns == 0) deadline_ns = now_ns + patience_ns;
+      if (deadline_ns == 0) deadline_ns = now_ns + racing_call_patience_ns;
       if (now_ns >= deadline_ns) {
         earlier->overdue_ticket = earlier->ticket.load(std::memory_order_relaxed);
         continue;

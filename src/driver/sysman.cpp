@@ -10,10 +10,12 @@
 #include <memory>
 
 #include "driver/allocation.hpp"
+#include "driver/copy_text.hpp"
 #include "driver/device.hpp"
 #include "driver/driver.hpp"
 #include "driver/two_call.hpp"
 #include "driver_entry.hpp"
+#include "zevent_version.hpp"
 
 namespace zevent::driver {
 namespace {
@@ -35,13 +37,6 @@ class sysman_memory : public object_of<sysman_memory, object_kind::sysman_memory
     return *known;
   }
 };
-
-template <size_t Size>
-void copy_text(std::string_view text, char (&out)[Size]) {
-  const size_t length = std::min(text.size(), Size - 1);
-  std::memcpy(out, text.data(), length);
-  out[length] = '\0';
-}
 
 }  // namespace
 
@@ -116,7 +111,7 @@ ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice,
     copy_text("zevent", pProperties->brandName);
     copy_text(target.name(), pProperties->modelName);
     copy_text("zevent", pProperties->vendorName);
-    copy_text("0.1", pProperties->driverVersion);
+    copy_text(ZEVENT_VERSION, pProperties->driverVersion);
     for (auto* link = static_cast<zes_base_properties_t*>(pProperties->pNext); link != nullptr;
          link = static_cast<zes_base_properties_t*>(link->pNext)) {
       if (stype_of(link) != ZES_STRUCTURE_TYPE_DEVICE_EXT_PROPERTIES) continue;

@@ -5,10 +5,10 @@
 namespace zevent {
 namespace {
 
-constexpr const char* this_call = "append_strided_copy";
+constexpr const char* append_call = "append_strided_copy";
 
 [[noreturn, gnu::cold]] void refuse(ze_result_t result, const char* reason) {
-  throw error(result, this_call, reason);
+  throw error(result, append_call, reason);
 }
 
 // Appends commands and counts them, so that an error can say how far it got.

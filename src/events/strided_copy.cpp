@@ -7,10 +7,10 @@
 namespace zevent {
 namespace {
 
-constexpr const char* this_call = "plan_strided_copy";
+constexpr const char* plan_call = "plan_strided_copy";
 
 [[noreturn, gnu::cold]] void refuse(ze_result_t result, const char* reason) {
-  throw error(result, this_call, reason);
+  throw error(result, plan_call, reason);
 }
 
 uint64_t magnitude(int64_t value) {

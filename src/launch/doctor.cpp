@@ -13,9 +13,11 @@
 #include "base/driver_choice.hpp"
 #include "base/environment.hpp"
 #include "base/quirks.hpp"
+#include "launch/captured_run.hpp"
 #include "launch/driver_probe.hpp"
 #include "launch/elf_symbols.hpp"
 #include "launch/installation.hpp"
+#include "launch/library_symbol.hpp"
 #include "launch/way_in.hpp"
 
 namespace zevent::launch {
@@ -29,11 +31,6 @@ examined examine_zevent() {
                       ZE_MAJOR_VERSION(ZE_API_VERSION_CURRENT),
                       ZE_MINOR_VERSION(ZE_API_VERSION_CURRENT)),
           ""};
-}
-
-template <typename Function>
-Function* symbol(void* library, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
 // Asks the driver itself, in this process: the name of its first device, and how many there are.
@@ -152,17 +149,23 @@ void examine_quirks(const driver_choice& choice, std::vector<examined>& all) {
                              to_string(*release))});
 }
 
+// The compiler of kernels knows what it needs.
 examined examine_kernels() {
   const std::string what = "kernels";
-  const std::string pocl = find_library("libpocl.so.2");
-  const std::string translator = find_in_path("llvm-spirv-15");
-  std::string absent;
-  if (pocl.empty()) absent += " libpocl2";
-  if (translator.empty()) absent += " llvm-spirv-15";
-  if (!absent.empty())
-    return {health::missing, what, "modules cannot be built here",
-            fmt::format("apt-get install{}", absent)};
-  return {health::good, what, fmt::format("{}, {}", pocl, translator), ""};
+  const std::string absent = "modules cannot be built here";
+  const auto here = find_installation();
+  if (!here) return {health::missing, what, absent, here.error().message};
+  captured_run_request request;
+  request.command = {read_environment("ZEVENT_KERNEL_COMPILER").value_or(here->kernel_compiler),
+                     "--check"};
+  const auto checked = run_captured(request, {});
+  if (!checked) return {health::missing, what, absent, checked.error().message};
+  std::string said = checked->output;  // its last line; libraries print theirs before
+  while (said.ends_with('\n')) said.pop_back();
+  said.erase(0, said.rfind('\n') + 1);
+  if (checked->exit_status != 0 || checked->signal != 0 || checked->hung)
+    return {health::missing, what, absent, said};
+  return {health::good, what, said, ""};
 }
 
 void examine_environment(std::vector<examined>& all) {

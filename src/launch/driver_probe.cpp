@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "base/signal_name.hpp"
+#include "launch/library_symbol.hpp"
 
 namespace zevent::launch {
 namespace {
@@ -28,11 +29,6 @@ std::string problem_of(const std::string& library) {
   if (dlsym(opened, "zeInit") == nullptr && dlsym(opened, "zeGetGlobalProcAddrTable") == nullptr)
     return "it is not a Level Zero driver: it has neither zeInit nor zeGetGlobalProcAddrTable";
   return "";
-}
-
-template <typename Function>
-Function* symbol(void* library, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
 // A driver need not export its functions, but has to fill in the loader's tables.

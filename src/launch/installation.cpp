@@ -43,8 +43,11 @@ result<installation> find_installation() {
     const fs::path lib = (bin / relative).lexically_normal();
     std::error_code error;
     if (fs::exists(lib / "libze_zevent.so.1", error))
-      return installation{lib / "libze_zevent.so.1", lib / "zevent" / "direct",
-                          lib / "libzevent_recorder.so.1", lib / "zevent" / "record",
+      return installation{lib / "libze_zevent.so.1",
+                          lib / "zevent" / "direct",
+                          lib / "libzevent_recorder.so.1",
+                          lib / "zevent" / "record",
+                          (bin / "../libexec/zevent/zevent-kernelc").lexically_normal(),
                           find_headers(bin)};
     tried += fmt::format("{}{}", tried.empty() ? "" : ", ", lib.string());
   }

@@ -9,12 +9,13 @@ namespace zevent::launch {
 
 // Where the files of this zevent are. They lie beside each other, in the build tree as after an
 // installation: bin/zevent, lib/libze_zevent.so.1, lib/zevent/direct/libze_loader.so.1,
-// include/zevent-level-zero/level_zero/ze_api.h.
+// libexec/zevent/zevent-kernelc, include/zevent-level-zero/level_zero/ze_api.h.
 struct installation {
   std::string driver;            // the software driver
   std::string direct_directory;  // holds the driver under the name of the loader
   std::string recorder;
   std::string record_directory;  // holds the recorder under the name of the loader, and its copies
+  std::string kernel_compiler;
   // Holds the Level Zero headers that this zevent was built with; "" where they are missing.
   std::string include_directory;
 

@@ -20,6 +20,7 @@
 
 #include "api/program_image.hpp"
 #include "api/recording_format.hpp"
+#include "launch/host_name.hpp"
 #include "launch/process_stat.hpp"
 
 namespace zevent::launch {
@@ -51,12 +52,6 @@ uint64_t realtime_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-std::string host_name() {
-  char name[64] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
 }
 
 // Of HOST-PROCESS-NUMBER.part, where it is of this host.

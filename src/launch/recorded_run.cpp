@@ -18,6 +18,7 @@
 #include "base/log.hpp"
 #include "base/message.hpp"
 #include "launch/driver_probe.hpp"
+#include "launch/host_name.hpp"
 #include "launch/process_end_watch.hpp"
 #include "launch/process_stat.hpp"
 
@@ -40,12 +41,6 @@ std::optional<recording::file_header> read_header(const fs::path& path) {
   if (bytes != static_cast<ssize_t>(sizeof(header)) || header.magic != recording::file_magic)
     return std::nullopt;
   return header;
-}
-
-std::string host_name() {
-  char name[64] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "base/byte_size.hpp"
 #include "base/checked_cast.hpp"
 #include "base/invariant.hpp"
+#include "recorder/directory_entry.hpp"
 #include "recorder/tick_clock.hpp"
 
 #ifndef MADV_POPULATE_WRITE
@@ -75,15 +76,6 @@ uint64_t process_start() {
   }
   return std::strtoull(text.c_str() + at, nullptr, 10);
 }
-
-// As the kernel gives it; the C library has it only in readdir(), which asks malloc() for memory.
-struct linux_dirent64 {
-  uint64_t d_ino;
-  int64_t d_off;
-  unsigned short d_reclen;
-  unsigned char d_type;
-  char d_name[];
-};
 
 uint64_t whole_units(uint64_t bytes) {
   return (bytes + segment_unit_bytes - 1) / segment_unit_bytes * segment_unit_bytes;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "recorder/directory_entry.hpp"
 #include "recorder/tick_clock.hpp"
 
 namespace zevent::recorder {
@@ -71,15 +72,6 @@ std::optional<schedstat> parse_schedstat(std::string_view text) {
 uint64_t to_ns(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
 }
-
-// As the kernel gives it; the C library has it only in readdir(), which asks malloc() for memory.
-struct linux_dirent64 {
-  uint64_t d_ino;
-  int64_t d_off;
-  unsigned short d_reclen;
-  unsigned char d_type;
-  char d_name[];
-};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "api/call_codec.hpp"
+#include "replay/value_access.hpp"
 
 namespace zevent::replay {
 namespace {
@@ -27,12 +28,8 @@ const value* named(const std::vector<value>& values, std::string_view name) {
   return found == values.end() ? nullptr : &*found;
 }
 
-uint64_t number(const value* v) {
-  return v != nullptr && v->form == value_form::scalar ? v->bits : 0;
-}
-
 uint64_t number(const std::vector<value>& values, std::string_view name) {
-  return number(named(values, name));
+  return scalar_bits(named(values, name));
 }
 
 uint64_t element(const value* pointer, size_t position) {
@@ -45,7 +42,7 @@ uint64_t element(const value* pointer, size_t position) {
 // From the origin of the memory to the last byte of the region.
 uint64_t region_bytes(const value& region, uint64_t pitch, uint64_t slice_pitch,
                       uint64_t element_bytes) {
-  const auto of = [&](std::string_view name) { return number(region.find(name)); };
+  const auto of = [&](std::string_view name) { return scalar_bits(region.find(name)); };
   const uint64_t last_row = sum(of("originY"), std::max<uint64_t>(of("height"), 1) - 1);
   const uint64_t last_slice = sum(of("originZ"), std::max<uint64_t>(of("depth"), 1) - 1);
   const uint64_t row = product(sum(of("originX"), of("width")), element_bytes);
@@ -58,9 +55,9 @@ uint64_t image_copy_bytes(const std::vector<value>& siblings) {
   for (const std::string_view name : {"pSrcRegion", "pDstRegion"}) {
     const value* region = named(siblings, name);
     if (region == nullptr || region->items.empty()) continue;
-    const uint64_t rows = std::max<uint64_t>(number(region->find("height")), 1);
-    const uint64_t slices = std::max<uint64_t>(number(region->find("depth")), 1);
-    const uint64_t tight = product(number(region->find("width")), largest_texel_bytes);
+    const uint64_t rows = std::max<uint64_t>(scalar_bits(region->find("height")), 1);
+    const uint64_t slices = std::max<uint64_t>(scalar_bits(region->find("depth")), 1);
+    const uint64_t tight = product(scalar_bits(region->find("width")), largest_texel_bytes);
     const uint64_t row_pitch =
         std::max({tight, number(siblings, "destRowPitch"), number(siblings, "srcRowPitch")});
     const uint64_t slice_pitch =

@@ -1,19 +1,11 @@
 #include "replay/meeting_place.hpp"
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "base/pause_processor.hpp"
 
 namespace zevent::replay {
 namespace {
 
 constexpr int spins_before_sleep = 200;
-
-void pause_processor() {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
-}
 
 }  // namespace
 

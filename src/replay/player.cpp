@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "api/result_code.hpp"
+#include "base/pause_processor.hpp"
 #include "replay/call_clock.hpp"
 #include "replay/invocation.hpp"
 
@@ -22,12 +23,6 @@ int32_t descriptor_in(const std::byte* handle) {
   int32_t descriptor = 0;
   std::memcpy(&descriptor, handle, sizeof(descriptor));
   return descriptor;
-}
-
-void pause_processor() {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
 }
 
 // Commands may be reading the rest of it.

@@ -13,10 +13,6 @@ namespace {
 using api::value;
 using api::value_form;
 
-uint64_t number(const value* v) {
-  return v != nullptr && v->form == value_form::scalar ? v->bits : 0;
-}
-
 class surveyor {
  public:
   surveyor(const trace::trace_file& trace, survey& out) : model_(trace.model()), out_(out) {}
@@ -54,7 +50,8 @@ void surveyor::look_at(const recorded_call& call) {
   look_for_memory(call);
   for (const auto& each : call.inputs.parameters) look_at_inputs(call, each);
   const value* size = call.outputs.find("pSize");
-  const uint64_t bytes = size != nullptr && !size->items.empty() ? number(&size->items.front()) : 0;
+  const uint64_t bytes =
+      size != nullptr && !size->items.empty() ? scalar_bits(&size->items.front()) : 0;
   for (const auto& each : call.outputs.parameters) look_at_outputs(call, each, bytes);
   look_at_needs(call);
   note_owner(call);
@@ -157,7 +154,7 @@ void surveyor::note_image(const recorded_call& call) {
   if (desc == nullptr || made == nullptr || made->items.empty()) return;
   uint64_t bytes = largest_texel_bytes;
   for (const std::string_view name : {"width", "height", "depth", "arraylevels"}) {
-    const uint64_t extent = std::max<uint64_t>(number(desc->find(name)), 1);
+    const uint64_t extent = std::max<uint64_t>(scalar_bits(desc->find(name)), 1);
     if (extent > reasonable / bytes) return;
     bytes *= extent;
   }
@@ -224,10 +221,11 @@ void surveyor::look_at_needs(const recorded_call& call) {
   } else if (name == "zeCommandQueueCreate" || name == "zeCommandListCreateImmediate") {
     const value* desc = in.find(name == "zeCommandQueueCreate" ? "desc" : "altdesc");
     if (desc != nullptr && !call.call.failed())
-      out_.needs.queues.emplace(number(desc->find("ordinal")), number(desc->find("index")));
+      out_.needs.queues.emplace(scalar_bits(desc->find("ordinal")),
+                                scalar_bits(desc->find("index")));
   } else if (name.starts_with("zeMemAlloc") && !call.call.failed()) {
     out_.needs.largest_allocation_bytes =
-        std::max(out_.needs.largest_allocation_bytes, number(in.find("size")));
+        std::max(out_.needs.largest_allocation_bytes, scalar_bits(in.find("size")));
   }
 }
 

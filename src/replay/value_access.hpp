@@ -26,6 +26,11 @@ inline uint64_t bits_of(const api::value* v) {
   return v == nullptr ? 0 : v->bits;
 }
 
+// 0 of what is no scalar.
+inline uint64_t scalar_bits(const api::value* v) {
+  return v != nullptr && v->form == api::value_form::scalar ? v->bits : 0;
+}
+
 inline const api::value* item_at(const api::value* content, size_t i) {
   return content != nullptr && i < content->items.size() ? &content->items[i] : nullptr;
 }

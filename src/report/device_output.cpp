@@ -12,7 +12,9 @@ namespace {
 constexpr size_t widest_name = 40;
 
 std::string shortened(const std::string& name) {
-  return name.size() <= widest_name ? name : name.substr(0, widest_name - 3) + "...";
+  std::string text = name;
+  if (text.size() > widest_name) text.replace(widest_name - 3, text.npos, "...");
+  return text;
 }
 
 size_t width_of(const std::vector<device_work>& works) {

@@ -19,7 +19,7 @@ namespace {
 
 using trace::number_of;
 
-constexpr uint64_t calls_per_progress = 16384;
+constexpr uint64_t rows_per_progress = 16384;
 
 // docs/export.md explains every column.
 constexpr const char* schema = R"(
@@ -164,7 +164,7 @@ class exporter {
     export_report report;
     trace::call_reader reader(trace_);
     while (const trace::call* each = reader.next()) {
-      if (progress && number_of(each->number) % calls_per_progress == 0)
+      if (progress && number_of(each->number) % rows_per_progress == 0)
         progress(number_of(each->number), trace_.calls());
       if (!filter.matches(*each)) continue;
       ++report.calls;

@@ -31,7 +31,7 @@ using replay::value_of;
 // Larger outputs go where all of them go.
 constexpr uint64_t largest_local_bytes = 4096;
 // Longer contents are files.
-constexpr size_t longest_inline_bytes = 64;
+constexpr size_t max_inline_argument_bytes = 64;
 
 number_form form_of(const api::type& t) {
   const bool is_signed = t.kind == type_kind::signed_integer;
@@ -561,7 +561,7 @@ std::string c_call_writer::input_bytes(const item& it, std::span<const std::byte
     declare(fmt::format("void* {} = {};", name, only));
     return "&" + name;
   }
-  if (content.size() > longest_inline_bytes && pointers.empty()) {
+  if (content.size() > max_inline_argument_bytes && pointers.empty()) {
     const bool is_module = it.variable.name.find("InputModule") != std::string_view::npos;
     const bool is_spirv = content.size() >= 4 && static_cast<uint8_t>(content[0]) == 0x03 &&
                           static_cast<uint8_t>(content[1]) == 0x02;

@@ -14,7 +14,7 @@ namespace {
 
 using replay::recorded_call;
 
-constexpr size_t longest_inline_bytes = 32;
+constexpr size_t max_inline_memory_bytes = 32;
 
 // Memory that was noted in several pieces and is one.
 struct noted_memory {
@@ -61,7 +61,7 @@ std::string c_call_writer::fill_text(const std::string& target, std::string_view
     return fmt::format("memset({}, {}, {});", target,
                        text_.number(static_cast<uint8_t>(content.front()), number_form::u1),
                        bytes());
-  const bool is_short = content.size() <= longest_inline_bytes;
+  const bool is_short = content.size() <= max_inline_memory_bytes;
   if (!is_short && is_progression<uint32_t>(content)) {
     needs_.helpers.insert("progress32");
     const auto first = word_at<uint32_t>(content, 0), second = word_at<uint32_t>(content, 1);

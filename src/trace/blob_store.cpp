@@ -14,7 +14,7 @@ namespace zevent::trace {
 namespace {
 
 constexpr uint16_t table_stream = 1;
-constexpr uint16_t content_stream = 2;
+constexpr uint16_t blob_content_stream = 2;
 
 constexpr uint64_t content_bytes_per_chunk = uint64_t{1} << 20;
 constexpr uint64_t table_entry_bytes = sizeof(blob_hash) + sizeof(uint64_t);
@@ -87,7 +87,7 @@ result<void> blob_writer::flush(chunk_writer& file) {
     table.bytes(std::as_bytes(std::span(hash.bytes)));
     table.number(bytes);
   }
-  const stream_source streams[] = {{table_stream, table.view()}, {content_stream, content_}};
+  const stream_source streams[] = {{table_stream, table.view()}, {blob_content_stream, content_}};
   auto written = file.append(chunk_kind::blobs, first_item_, table_.size(), streams);
   first_item_ += table_.size();
   table_.clear();
@@ -106,7 +106,7 @@ blob_index::blob_index(const chunk_file& file, std::vector<file_damage>& damage)
       damage.push_back({entry.offset, table.error().message});
       continue;
     }
-    const uint64_t content_bytes = loaded->decoded_bytes(content_stream).value_or(0);
+    const uint64_t content_bytes = loaded->decoded_bytes(blob_content_stream).value_or(0);
     uint64_t offset = 0;
     untrusted_reader reader(*table);
     while (reader.remaining() >= table_entry_bytes) {
@@ -135,13 +135,13 @@ result<std::vector<std::byte>> blob_index::read(const chunk_file& file,
   const auto& [entry, offset, bytes] = found->second;
   const auto loaded = file.load(entry);
   if (!loaded) return tl::unexpected(loaded.error());
-  if (const auto value = loaded->constant(content_stream)) {
+  if (const auto value = loaded->constant(blob_content_stream)) {
     // A few bytes may stand for gigabytes: no memory is taken for what is not the blob.
     if (hash_of_constant(*value, bytes) != hash)
       return fail("the blob {} is damaged", to_text(hash));
     return std::vector<std::byte>(static_cast<size_t>(bytes), *value);
   }
-  auto content = loaded->decode(content_stream, max_stream_bytes);
+  auto content = loaded->decode(blob_content_stream, max_stream_bytes);
   if (!content) return content;
   const auto begin = content->begin() + static_cast<std::ptrdiff_t>(offset);
   std::vector<std::byte> blob(begin, begin + static_cast<std::ptrdiff_t>(bytes));

@@ -27,7 +27,7 @@ enum column : column_id {
   processors_column = 15,
   flags_column = 16,
 };
-constexpr size_t notes_per_chunk = 16384;
+constexpr size_t usage_notes_per_chunk = 16384;
 
 // Every column but the call's, with the field that it holds.
 template <typename Visit>
@@ -59,7 +59,7 @@ T bounded(T value) {
 
 result<void> call_usage_writer::add(const call_usage& note, chunk_writer& file) {
   notes_.push_back(note);
-  return notes_.size() == notes_per_chunk ? flush(file) : result<void>();
+  return notes_.size() == usage_notes_per_chunk ? flush(file) : result<void>();
 }
 
 result<void> call_usage_writer::flush(chunk_writer& file) {

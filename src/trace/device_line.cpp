@@ -10,13 +10,13 @@ namespace {
 
 // A clock is read with an error of some 100 ns. Over this distance that is no more than the drift
 // which the comparisons are there to correct.
-constexpr uint64_t least_distance_ns = 10'000'000;
+constexpr uint64_t min_line_ns = 10'000'000;
 
 // By how much the host and the device may differ about when something was.
 constexpr double most_error_ns = 1'000'000;
 
 // 100 Hz to 100 GHz; outside of it a rate comes from damaged bytes.
-bool is_plausible(double timestamps_per_ns) {
+bool is_plausible_rate(double timestamps_per_ns) {
   return timestamps_per_ns >= 1e-7 && timestamps_per_ns <= 100;
 }
 
@@ -56,13 +56,13 @@ device_line::device_line(std::span<const recording::device_clock_record> compari
   const uint64_t global_mask = mask_of(first.valid_bits);
   mask_ = std::min(mask_of(first.kernel_valid_bits), global_mask);
   double nominal = static_cast<double>(first.timestamps_per_second) / 1e9;
-  if (!is_plausible(nominal)) nominal = 1;
+  if (!is_plausible_rate(nominal)) nominal = 1;
 
   for (const auto& each : sorted) {
     point next{host.to_ns(each.ticks), each.timestamp & global_mask, nominal};
     if (!points_.empty()) {
       point& last = points_.back();
-      if (next.ns < last.ns + least_distance_ns) continue;
+      if (next.ns < last.ns + min_line_ns) continue;
       const double expected = static_cast<double>(next.ns - last.ns) * last.timestamps_per_ns;
       const uint64_t seen = (each.timestamp - last.timestamp) & global_mask;
       const double period = static_cast<double>(global_mask) + 1;

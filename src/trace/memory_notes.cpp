@@ -10,12 +10,12 @@ namespace {
 
 enum column : column_id { call_column = 1, address_column = 2, bytes_column = 3, flags_column = 4 };
 constexpr uint16_t content_stream = 1;
-constexpr size_t notes_per_chunk = 32768;
+constexpr size_t memory_notes_per_chunk = 32768;
 
 }  // namespace
 
 result<void> memory_note_writer::add(const memory_note& note, chunk_writer& file) {
-  if (notes_.size() >= notes_per_chunk)
+  if (notes_.size() >= memory_notes_per_chunk)
     if (auto flushed = flush(file); !flushed) return flushed;
   notes_.push_back(note);
   return {};

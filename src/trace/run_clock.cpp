@@ -16,7 +16,7 @@ constexpr double default_ns_per_tick = 1;
 
 // A clock is read with an error of some 100 ns. Over this distance that is no more than the drift
 // which the calibrations are there to correct.
-constexpr uint64_t least_distance_ns = 10'000'000;
+constexpr uint64_t min_clock_distance_ns = 10'000'000;
 
 // Times beyond this come from damaged bytes.
 constexpr uint64_t latest_ns = uint64_t{1} << 63;
@@ -50,7 +50,8 @@ tick_line::tick_line(std::vector<recording::calibration_record> records, uint64_
   for (const auto& each : records) {
     if (!points_.empty()) {
       auto& last = points_.back();
-      if (each.monotonic_raw_ns < last.ns + least_distance_ns || each.ticks == last.ticks) continue;
+      if (each.monotonic_raw_ns < last.ns + min_clock_distance_ns || each.ticks == last.ticks)
+        continue;
       const double between = static_cast<double>(each.monotonic_raw_ns - last.ns) /
                              static_cast<double>(each.ticks - last.ticks);
       if (!is_plausible(between)) continue;

@@ -7,6 +7,7 @@
 #include "base/terminal.hpp"
 #include "check/rules.hpp"
 #include "command.hpp"
+#include "exit_could_not_run.hpp"
 #include "launch/installation.hpp"
 #include "launch/replay_driver.hpp"
 #include "model/symptom_search.hpp"
@@ -22,8 +23,6 @@
 
 namespace zevent::tool {
 namespace {
-
-constexpr int exit_could_not_run = 125;
 
 struct replay_options {
   std::string trace;

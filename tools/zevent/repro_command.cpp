@@ -5,6 +5,7 @@
 
 #include "check/rule_symptom.hpp"
 #include "command.hpp"
+#include "exit_could_not_run.hpp"
 #include "launch/installation.hpp"
 #include "launch/replay_driver.hpp"
 #include "model/symptom_search.hpp"
@@ -18,8 +19,6 @@
 
 namespace zevent::tool {
 namespace {
-
-constexpr int exit_could_not_run = 125;
 
 struct repro_options {
   std::string trace;
