@@ -3,8 +3,19 @@
 # The compiler's own passes are left out: they make integers of widths that SPIR-V does not have, and
 # whoever runs the kernel optimises it anyway.
 
-find_program(ZEVENT_OPENCL_COMPILER clang-14)
-find_program(ZEVENT_SPIRV_WRITER llvm-spirv-14)
+# Of one LLVM: what one writes the other reads.
+foreach(version 14 18 19 17)
+  find_program(ZEVENT_OPENCL_COMPILER clang-${version})
+  find_program(ZEVENT_SPIRV_WRITER llvm-spirv-${version})
+  if(ZEVENT_OPENCL_COMPILER AND ZEVENT_SPIRV_WRITER)
+    break()
+  endif()
+  unset(ZEVENT_OPENCL_COMPILER CACHE)
+  unset(ZEVENT_SPIRV_WRITER CACHE)
+endforeach()
+if(NOT ZEVENT_OPENCL_COMPILER)
+  message(FATAL_ERROR "No clang-N and llvm-spirv-N of one version; scripts/packages.txt names them")
+endif()
 find_program(ZEVENT_SPIRV_ASSEMBLER spirv-as)
 
 # zevent_spirv(<target> <source.cl or source.spvasm>...)

@@ -91,21 +91,34 @@ class Headers:
 
 
 def load_libclang():
-    """Points the binding at the first libclang that loads, as Debian lays them out."""
+    """Points the binding at a libclang that it understands, the newest one that does: the numbers of the
+    kinds of cursors change from version to version, and the binding does not say of which it is."""
     if cindex.Config.loaded or cindex.Config.library_file:
         return
-    for path in sorted(glob.glob("/usr/lib/llvm-*/lib/libclang*.so*") +
-                       glob.glob("/usr/lib/*/libclang*.so*")):
-        if not re.search(r"/libclang(-\d+)?\.so(\.\d+)*$", path):
-            continue
-        try:
-            ctypes.CDLL(path)
-        except OSError:
-            continue
-        cindex.Config.set_library_file(path)
-        return
-    raise SystemExit("generate.py: no libclang found under /usr/lib/llvm-*/lib; "
-                     "install the Debian package libclang1-14")
+    found = [path for path in glob.glob("/usr/lib/llvm-*/lib/libclang*.so*") + glob.glob("/usr/lib/*/libclang*.so*")
+             if re.search(r"/libclang(-\d+)?\.so(\.\d+)*$", path)]
+    found.sort(key=lambda path: [int(each) for each in re.findall(r"\d+", path)], reverse=True)
+    for path in found:
+        if understands(path):
+            return
+    raise SystemExit("generate.py: " + (
+        f"the Python binding of libclang fits none of {', '.join(found)}; install the libclang1-N of the "
+        "same version as python3-clang-N" if found else
+        "no libclang found under /usr/lib/llvm-*/lib; install a package libclang1-N, such as libclang1-14"))
+
+
+def understands(path):
+    """Whether the binding, which uses that library from now on, reads a declaration with it."""
+    cindex.Config.library_file = path
+    cindex.Config.loaded = False
+    cindex.conf = cindex.Config()
+    try:
+        unit = cindex.Index.create().parse("a.c", unsaved_files=[("a.c", "int f(const char* a);")])
+        kinds = [each.kind for each in unit.cursor.walk_preorder()]
+    except (OSError, ValueError, AttributeError, cindex.LibclangError, cindex.TranslationUnitLoadError):
+        return False
+    return kinds == [cindex.CursorKind.TRANSLATION_UNIT, cindex.CursorKind.FUNCTION_DECL,
+                     cindex.CursorKind.PARM_DECL]
 
 
 def read_headers(include_dir, zex_header, recorded_header):
@@ -128,8 +141,10 @@ def read_headers(include_dir, zex_header, recorded_header):
 
 
 def builtin_includes():
-    """The folder of <stddef.h>: clang's own if it is installed, else any compiler's."""
-    for folder in sorted(glob.glob("/usr/lib/llvm-*/lib/clang/*/include")) + sorted(
+    """The folder of <stddef.h>: that of the library's own version if it is installed, else any compiler's."""
+    version = re.search(r"libclang(?:-|\.so\.)(\d+)", cindex.Config.library_file)
+    own = glob.glob(f"/usr/lib/llvm-{version[1]}/lib/clang/*/include") if version else []
+    for folder in own + sorted(glob.glob("/usr/lib/llvm-*/lib/clang/*/include")) + sorted(
             glob.glob("/usr/lib/gcc/*/*/include")):
         if os.path.exists(os.path.join(folder, "stddef.h")):
             return [f"-I{folder}"]

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -10,8 +11,9 @@
 
 namespace zevent::driver {
 
-// What a work-group function finds out about the launch it belongs to: PoCL 3.1's pocl_context for
-// 64-bit devices. The kernel compiler accepts no other version.
+// What a work-group function finds out about the launch it belongs to: pocl_context for 64-bit
+// devices, of all the versions of PoCL that the kernel compiler accepts
+// (driver/pocl/toolchain.hpp).
 struct launch_context {
   std::array<uint64_t, 3> group_count{};
   std::array<uint64_t, 3> global_offset{};
@@ -19,9 +21,12 @@ struct launch_context {
   char* printf_buffer = nullptr;
   uint32_t* printf_position = nullptr;
   uint32_t printf_capacity_bytes = 0;
-  uint32_t dimensions = 3;
+  uint32_t dimensions = 3;           // in PoCL 3.1; later a gap
+  char* global_variables = nullptr;  // since 4.0: none, the driver has made arguments of them
+  uint32_t later_dimensions = 3;     // since 4.0
+  uint32_t has_failed = 0;           // since 7.0
 };
-static_assert(sizeof(launch_context) == 96);
+static_assert(offsetof(launch_context, dimensions) == 92 && sizeof(launch_context) == 112);
 
 // The machine code of a kernel, loaded. Running a work-group is a call:
 //

@@ -16,7 +16,7 @@ namespace zevent::driver {
 //
 //   <cache>/kernels/<hash of everything that the machine code depends on>/
 //     module.spv              written by the driver
-//     module.bc, pocl/        the compiler's own
+//     module-LLVM.bc, pocl/        the compiler's own
 //     program                 the module has been built
 //     log                     what the compiler said then
 //     zk0-<hash of it>.so     the first kernel's machine code

@@ -1,6 +1,7 @@
 // zevent-kernelc: compiles the kernels of a SPIR-V module to machine code with PoCL.
 //
 //   zevent-kernelc DIRECTORY OPTIONS [KERNEL[@XxYxZ]:ARGUMENTS]...
+//   zevent-kernelc --check    prints which compiler and translator it uses, or what is missing
 //
 // DIRECTORY holds module.spv. Made there: program (an empty file: the module has been built),
 // KERNEL.so for each kernel, and files that make the next call quicker. OPTIONS are those of
@@ -39,18 +40,25 @@ namespace fs = std::filesystem;
 using zevent::fail;
 using zevent::result;
 
-constexpr const char* translator = "llvm-spirv-15";
 constexpr const char* every_group_size = "0-0-0";  // as PoCL names it
 constexpr size_t many_groups = size_t{1} << 20;    // along one axis
 constexpr rlim_t most_cpu_seconds = 600;           // of the compiler, in case it never ends
 
-result<void> run(std::vector<std::string> command) {
+// OUTPUT: where its output goes, if not to this program's.
+result<void> run(std::vector<std::string> command, const char* output = nullptr) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (std::string& each : command) arguments.push_back(each.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output != nullptr) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY, 0);
+  }
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
   if (error == ENOENT) {
     return fail("{} is not installed; install it: apt-get install {}", command[0], command[0]);
   }
@@ -71,12 +79,17 @@ result<std::vector<unsigned char>> read_file(const fs::path& path) {
   return bytes;
 }
 
-result<void> translate(const fs::path& directory) {
-  const fs::path bitcode = directory / "module.bc";
+// What one LLVM has translated another need not be able to read.
+fs::path bitcode_in(const fs::path& directory, const zevent::pocl::toolchain& tools) {
+  return directory / fmt::format("module-{}.bc", tools.llvm_version);
+}
+
+result<void> translate(const fs::path& directory, const zevent::pocl::toolchain& tools) {
+  const fs::path bitcode = bitcode_in(directory, tools);
   if (fs::exists(bitcode)) return {};
   const fs::path unfinished = directory / "module.bc.part";
-  auto status =
-      run({translator, "-r", (directory / "module.spv").string(), "-o", unfinished.string()});
+  auto status = run(
+      {tools.translator(), "-r", (directory / "module.spv").string(), "-o", unfinished.string()});
   if (!status) return status;
   fs::rename(unfinished, bitcode);
   return {};
@@ -85,10 +98,10 @@ result<void> translate(const fs::path& directory) {
 class compiler {
  public:
   compiler(fs::path directory, zevent::pocl::platform platform)
-      : directory_(std::move(directory)), platform_(platform), cl_(*platform.cl) {}
+      : directory_(std::move(directory)), platform_(std::move(platform)), cl_(*platform_.cl) {}
 
   result<void> build(const char* options) {
-    const auto bitcode = read_file(directory_ / "module.bc");
+    const auto bitcode = read_file(bitcode_in(directory_, platform_.tools));
     if (!bitcode) return tl::unexpected(bitcode.error());
     cl_int error = 0;
     context_ = cl_.clCreateContext(nullptr, 1, &platform_.device, nullptr, nullptr, &error);
@@ -213,9 +226,9 @@ result<void> compile_all(const fs::path& directory, const char* options,
                          const std::vector<std::string>& kernels) {
   const auto is_special = [](const std::string& each) { return each.find('@') != each.npos; };
   if (std::any_of(kernels.begin(), kernels.end(), is_special)) give_way();
-  if (auto status = translate(directory); !status) return status;
   const auto platform = zevent::pocl::load_platform();
   if (!platform) return tl::unexpected(platform.error());
+  if (auto status = translate(directory, platform->tools); !status) return status;
   compiler pocl(directory, *platform);
   if (auto status = pocl.build(options); !status) return status;
   for (const std::string& each : kernels) {
@@ -227,11 +240,28 @@ result<void> compile_all(const fs::path& directory, const char* options,
   return {};
 }
 
+result<void> check() {
+  setenv("POCL_DEVICES", "basic", 1);
+  const auto platform = zevent::pocl::load_platform();
+  if (!platform) return tl::unexpected(platform.error());
+  const auto& tools = platform->tools;
+  if (auto status = run({tools.translator(), "--version"}, "/dev/null"); !status) return status;
+  fmt::print("PoCL {} with LLVM {}, {}\n", tools.pocl_version, tools.llvm_version,
+             tools.translator());
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && argv[1] == std::string_view("--check")) {
+    const auto status = check();
+    if (!status) fmt::print("{}\n", status.error().message);
+    std::fflush(stdout);
+    _exit(status ? 0 : 1);
+  }
   if (argc < 3) {
-    std::fputs("usage: zevent-kernelc DIRECTORY OPTIONS [KERNEL:ARGUMENTS]...\n", stderr);
+    std::fputs("usage: zevent-kernelc DIRECTORY OPTIONS [KERNEL:ARGUMENTS]... | --check\n", stderr);
     return 2;
   }
   const fs::path directory = argv[1];

@@ -3,15 +3,12 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <utility>
 
 namespace zevent::pocl {
 namespace {
 
 constexpr const char* library_name = "libpocl.so.2";
-
-// The work-group functions that this PoCL makes are called as kernel_image.hpp describes; another
-// version may want them to be called otherwise.
-constexpr const char* known_version = "PoCL 3.1";
 
 using get_extension_function = void* (*)(const char*);
 using get_platforms = cl_int (*)(cl_uint, cl_platform_id*, cl_uint*);
@@ -23,7 +20,7 @@ result<platform> load_platform() {
   if (library == nullptr) {
     return fail(
         "kernels are run by PoCL, which is not installed here ({}); install it: apt-get "
-        "install libpocl2",
+        "install libpocl2t64 (libpocl2 on Debian 12)",
         dlerror());
   }
   const auto get_function =
@@ -40,9 +37,9 @@ result<platform> load_platform() {
   std::array<char, 256> version{};
   found.cl->clGetPlatformInfo(found.id, CL_PLATFORM_VERSION, version.size() - 1, version.data(),
                               nullptr);
-  if (std::string(version.data()).find(known_version) == std::string::npos) {
-    return fail("this is built for {}, not for \"{}\"", known_version, version.data());
-  }
+  auto tools = toolchain_of(version.data());
+  if (!tools) return tl::unexpected(tools.error());
+  found.tools = std::move(*tools);
   if (found.cl->clGetDeviceIDs(found.id, CL_DEVICE_TYPE_ALL, 1, &found.device, nullptr) !=
       CL_SUCCESS) {
     return fail("PoCL has no device here");

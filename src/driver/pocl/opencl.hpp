@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "driver/pocl/toolchain.hpp"
 
 namespace zevent::pocl {
 
@@ -18,6 +19,7 @@ struct platform {
   const cl_icd_dispatch* cl = nullptr;
   cl_platform_id id = nullptr;
   cl_device_id device = nullptr;
+  toolchain tools;
 };
 
 // Loads PoCL and finds its first device. The environment says which (POCL_DEVICES).

@@ -43,7 +43,7 @@ def run(command, expected, environment=None):
 
 
 def compiles_with_clang(include, repro):
-    clang = shutil.which("clang-14") or shutil.which("clang")
+    clang = shutil.which("clang-14") or shutil.which("clang-19") or shutil.which("clang")
     if clang is None:
         return
     sources = [os.path.join(repro, each) for each in os.listdir(repro) if each.endswith(".c")]

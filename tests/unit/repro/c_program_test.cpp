@@ -26,10 +26,10 @@ void expect_compiles(const c_program& program) {
     std::ofstream(folder + "/" + each.name) << each.text;
     if (each.name.ends_with(".c")) files += fmt::format(" {}/{}", folder, each.name);
   }
-  for (const std::string compiler : {"gcc", "clang-14"}) {
+  for (const std::string compiler : {"gcc", "clang-14", "clang-19"}) {
     if (std::system(fmt::format("command -v {} >/dev/null", compiler).c_str()) != 0) continue;
     const std::string command = fmt::format(
-        "{} -std=c99 -Wall -Wextra -Wshadow -pedantic -Werror -isystem {} -o {}/repro{} {} "
+        "{} -std=c99 -Wall -Wextra -Wshadow -pedantic -Werror -isystem '{}' -o {}/repro{} '{}' "
         "-pthread -ldl",
         compiler, LEVEL_ZERO_INCLUDE, folder, files, LOADER_TO_LINK);
     EXPECT_EQ(std::system(command.c_str()), 0) << program.sources.back().text;
