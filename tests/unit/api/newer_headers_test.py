@@ -1,5 +1,5 @@
-"""Headers that are newer than any that exist: what is generated from them compiles, and tells what is
-not understood.
+"""Headers that are newer than any that exist: what is generated from them compiles and runs, and tells
+what is not understood.
 
 newer_headers_test.py GENERATOR_FOLDER SOURCE_FOLDER INCLUDE COMPILER"""
 
@@ -45,6 +45,25 @@ class NewerHeaders(unittest.TestCase):
                  self.output, "-I", os.path.join(SOURCE, "tests/unit/recorder"), "-isystem",
                  self.include, path], capture_output=True, text=True)
             self.assertEqual(0, done.returncode, f"{os.path.basename(path)}: {done.stderr[:2000]}")
+
+    def test_calls_are_encoded_decoded_and_printed_by_a_program_built_with_them(self):
+        # The API part as a whole, with its own tests of any header's functions.
+        parts = [f"{part}/{name}" for part in ("api", "base")
+                 for name in sorted(os.listdir(os.path.join(SOURCE, "src", part))) if name.endswith(".cpp")]
+        unit = os.path.join(self.folder.name, "unit.cpp")
+        with open(unit, "w", encoding="utf-8") as file:
+            file.writelines(f'#include "{each}"\n' for each in parts)
+        tests = [os.path.join(SOURCE, "tests/unit/api", name)
+                 for name in ("call_codec_test.cpp", "call_codec_fuzzer.cpp", "print_test.cpp")]
+        program = os.path.join(self.folder.name, "api_tests")
+        built = subprocess.run(
+            [COMPILER, "-std=c++20", "-w", "-O0", "-DFMT_SHARED", "-I", os.path.join(SOURCE, "src"), "-isystem",
+             self.include, unit, os.path.join(self.output, "model.cpp"), *tests, "-o", program, "-lgtest",
+             "-lgtest_main", "-lfmt", "-lpthread"], capture_output=True, text=True)
+        self.assertEqual(0, built.returncode, built.stderr[:2000])
+        ran = subprocess.run([program], capture_output=True, text=True)
+        self.assertEqual(0, ran.returncode, ran.stdout[-2000:] + ran.stderr[-2000:])
+        self.assertIn("[  PASSED  ]", ran.stdout)
 
     def test_new_functions_are_recorded(self):
         for name in ("zeEventFuture", "zeEventCreateFuture", "zeCommandListAppendFuture"):
