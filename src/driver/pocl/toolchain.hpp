@@ -13,8 +13,8 @@
 // in all of these versions, but for the place of one field. PoCL 7 writes printf's arguments to the
 // buffer instead of text, so it is refused.
 //
-// The translator of PoCL's own LLVM makes bitcode of SPIR-V. Tried once with 6.0, where the module was
-// refused (error -42): that version takes SPIR-V itself instead, which is not done here yet.
+// The translator of PoCL's own LLVM makes bitcode of SPIR-V. Tried once with 6.0, where the module
+// was refused (error -42): that version takes SPIR-V itself instead, which is not done here yet.
 namespace zevent::pocl {
 
 struct known_release {
