@@ -29,5 +29,10 @@ DEVICES = {
 }
 
 
+# As many devices and tiles of the software driver.
+ON_SOFTWARE = {device: {"ZEVENT_DEVICES": "2", "ZEVENT_SUBDEVICES": "2"} if device.startswith("pvc") else {}
+               for device in DEVICES}
+
+
 def environment_of(device):
     return {**SIMULATED, **DEVICES[device]}

@@ -27,7 +27,7 @@ from trial import STEPS, Trial  # noqa: E402
 GROUPS = {"small_programs": "small programs", "rule_programs": "rule programs", "recorded_program": "recorder's"}
 TABLES = "dispatch tables"
 # Recordings of these are replayed on the software driver afterwards: replay_on_software.py.
-TAKEN_TO_SOFTWARE = ("examples", "small programs")
+TAKEN_TO_SOFTWARE = ("examples",)
 
 
 def repeat_line(device, name):
@@ -150,8 +150,6 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     os.environ.setdefault("CFLAGS", "-O0 -Wall -Wextra")
-    for stale in options.results.glob("*/traces"):
-        shutil.rmtree(stale)
     start = time.monotonic()
     programs = [each for each in all_programs(options.build) if re.search(options.only, each[0])]
     passed = failed = 0
@@ -164,6 +162,7 @@ def main():
             same, differing = compare_tables(device, options.build, options.results / device)
             print_tables(device, same, differing, (options.results / device / "tables-bare.out").read_text())
             passed, failed = passed + same, failed + len(differing)
+    (options.results / "devices").write_text(options.devices.replace(",", "\n") + "\n")
     print(f"\n{passed} passed, {failed} failed, in {(time.monotonic() - start) / 60:.0f} minutes")
     return 1 if failed else 0
 
