@@ -3,10 +3,10 @@
 // Recycling pools of regular events, for one context, device and set of scopes.
 //
 // acquire() hands out an event that is not signalled; dropping the event gives it back, reset.
-// Where the driver does not reset it, the event is destroyed and another one is created, which takes a lock. A
-// pool grows as needed, by Level Zero pools that double in size, and keeps its events until it is
-// gone and the last of them has come back. Everything here may be called from any thread; taking a
-// recycled event and giving one back take no lock and make no system call.
+// Where the driver does not reset it, the event is destroyed and another one is created, which
+// takes a lock. A pool grows as needed, by Level Zero pools that double in size, and keeps its
+// events until it is gone and the last of them has come back. Everything here may be called from
+// any thread; taking a recycled event and giving one back take no lock and make no system call.
 
 #include <cstdint>
 #include <memory>
