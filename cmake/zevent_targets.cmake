@@ -34,13 +34,12 @@ if(ZEVENT_SANITIZE)
 endif()
 
 # --- what a build from nothing takes ------------------------------------------------------------------
-# Most of the time goes into the standard library's headers and what is made of their templates. So they
-# are compiled once for each set of options, and a few sources of a target at a time. A source that was
-# changed is compiled again with its few neighbours, which takes no longer than it alone did without this.
-# Every source still stands by itself: presets 'debug' and 'clang' compile it so, lint reads it so, and the
-# target each_source_alone compiles each of src/ and tools/ so.
+# Most of the time goes into the standard library's headers and what is made of their templates. For tests
+# they are compiled once. With ZEVENT_JOIN above 1 they are for the parts, too, and as many sources of a
+# target are compiled at a time; that is not the default, since not every part builds so yet. Every source
+# stands by itself, and the target each_source_alone compiles each of src/ and tools/ so.
 option(ZEVENT_PRECOMPILE "Compile the headers of libraries once" ON)
-set(ZEVENT_JOIN 5 CACHE STRING "How many sources of a target are compiled together; 1: each by itself")
+set(ZEVENT_JOIN 1 CACHE STRING "How many sources of a target are compiled together; 1: each by itself")
 
 # zevent_join(<variable> <target> <source>...)
 # Puts into the variable what to compile in place of the sources. Those of one target that have names in
@@ -102,6 +101,9 @@ add_custom_target(each_source_alone)
 # Headers that take seconds to compile and that many sources of a target include.
 function(zevent_precompile name)
   if(NOT ZEVENT_PRECOMPILE)
+    return()
+  endif()
+  if(ZEVENT_JOIN EQUAL 1 AND (name STREQUAL zevent_part_header OR "zevent_part_header" IN_LIST ARGN))
     return()
   endif()
   if(ARGV1 STREQUAL REUSE_FROM)
