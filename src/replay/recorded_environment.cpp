@@ -33,9 +33,13 @@ bool is_setting(std::string_view name) {
          });
 }
 
-// How the program was put on a driver and recorded: another way is taken now.
-constexpr std::array<std::string_view, 4> ways_in = {
-    "ZE_ENABLE_ALT_DRIVERS", "ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "ZEVENT_DRIVER", "ZEVENT_LOG"};
+// How the program was put on a driver and recorded, and where things are on that machine: another
+// way is taken now.
+constexpr std::array<std::string_view, 8> ways_in = {
+    "ZE_ENABLE_ALT_DRIVERS",  "ZE_ENABLE_LOADER_DRIVER_DDI_PATH",
+    "ZEVENT_DRIVER",          "ZEVENT_LOG",
+    "ZEVENT_DEVICE_FOLDER",   "ZEVENT_CACHE_DIR",
+    "ZEVENT_KERNEL_COMPILER", "ZEVENT_TRIAL_NOTE"};
 
 bool is_way_in(std::string_view name) {
   return name.starts_with("ZEVENT_RECORD") || name.starts_with("ZEVENT_PROFILE") ||
