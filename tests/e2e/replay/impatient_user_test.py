@@ -108,13 +108,13 @@ def folders(trial):
 
 def names(trial):
     """Folders may have any name, and variables any value."""
-    strange = dict(trial.environment, ZES_ODD="it's | odd")
+    strange = dict(trial.environment, ZET_ENABLE_METRICS="it's | odd")
     trial.output(["record", "--driver", "software", "-o", "odd.zev", "--", trial.program], 0, environment=strange)
     for name in ("a b", "it's", "$(echo)", "x;y", "(z)", "über"):
         trial.output(["repro", "--verify", "--symptom", "none", "-o", name, "odd.zev"], 0, "verified: same calls")
         with open(trial.path(name) + "/README.md") as file:
             text = file.read()
-        if "ZES_ODD='it'\\''s | odd' ./repro" not in text or "| `it's \\| odd` |" not in text:
+        if "ZET_ENABLE_METRICS='it'\\''s | odd' ./repro" not in text or "| `it's \\| odd` |" not in text:
             sys.exit(f"a variable's value is not quoted:\n{text}")
 
 

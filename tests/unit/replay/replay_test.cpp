@@ -363,7 +363,8 @@ TEST_F(Replay, SaysThatTheWaitsHadOtherResultsWhereNoMemoryWasCompared) {
   // The driver here says NOT_READY.
   const auto query = app.call("zeEventQueryStatus", when(), one);
   held(query, 0x7f0000001000, "found by the host",
-       recording::memory_is_dirty_pages | recording::memory_is_after_call);
+       recording::memory_is_dirty_pages | recording::memory_is_after_call |
+           recording::memory_may_be_devices);
   run_options running;
   running.play.compare_memory = true;
   const auto done = replay_trace(packed({&app}), {.polls = {.mode = poll_mode::exact}}, running);
